@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.refusals import refusal
+from tests.refusals import refusal, said_of_values
 
 from ultracluster_local import LocalAws
 
@@ -69,3 +69,12 @@ def test_a_new_bucket_has_the_settings_of_aws(local_aws: LocalAws) -> None:
     assert set(blocked.values()) == {True}
     assert owned == {"ObjectOwnership": "BucketOwnerEnforced"}
     assert rule["ApplyServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
+
+
+def test_rules_for_any_place_leave_names_to_the_caller() -> None:
+    container = {"image": "x", "user": "root", "logConfiguration": {"options": {"user": "A B"}}}
+    free = {"tags": {"user": "A B"}, "parameters": {"image": "x" * 256}}
+
+    assert said_of_values("batch", "RegisterJobDefinition", containerProperties=container, **free) == ""
+    nodes = {"nodeRangeProperties": [{"container": {**container, "user": "A B"}}]}
+    assert "User 'A B'" in said_of_values("batch", "RegisterJobDefinition", nodeProperties=nodes)

@@ -51,15 +51,7 @@ def create_stack(request: Request) -> Mapping[str, Any]:
     _take_settings(stack, request)
 
     def work() -> None:
-        deploy_stack(
-            stack,
-            template=given.template,
-            template_text=given.text,
-            parameters=given.parameters,
-            tags=stack_tags(request, {}),
-            verb="CREATE",
-            clients=running().clients,
-        )
+        deploy_stack(stack, given, tags=stack_tags(request, {}), verb="CREATE", clients=running().clients)
         if stack.status == "ROLLBACK_COMPLETE" and on_failure == "DELETE":
             delete_stack(stack, clients=running().clients)
 
@@ -87,15 +79,7 @@ def update_stack(request: Request) -> Mapping[str, Any]:
     _take_settings(stack, request)
 
     def work() -> None:
-        deploy_stack(
-            stack,
-            template=given.template,
-            template_text=given.text,
-            parameters=given.parameters,
-            tags=tags,
-            verb="UPDATE",
-            clients=running().clients,
-        )
+        deploy_stack(stack, given, tags=tags, verb="UPDATE", clients=running().clients)
         for change_set in stacks_of(request.region).change_sets.values():
             if change_set.stack is stack:
                 change_set.execution_status = "OBSOLETE"
@@ -212,7 +196,7 @@ def _summary(stack: Stack) -> dict[str, Any]:
 def get_template(request: Request) -> Mapping[str, Any]:
     """Return the template as it was sent."""
     if request.parameters.get("ChangeSetName"):
-        text = change_set_of(request).template_text
+        text = change_set_of(request).submission.text
     elif not request.parameters.get("StackName"):
         raise ValidationError("StackName is required if ChangeSetName is not specified.")
     else:

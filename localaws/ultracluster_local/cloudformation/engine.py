@@ -8,7 +8,7 @@ from ultracluster_local.cloudformation.deployment import Deployment
 from ultracluster_local.cloudformation.removal import EXPECTED, deletion_order, failure_reason, remove
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.resource_types.recorded import Recorded
-from ultracluster_local.cloudformation.stacks import Stack, StackResource, Stacks, stacks_of
+from ultracluster_local.cloudformation.stacks import Stack, StackResource, Stacks, Submission, stacks_of
 from ultracluster_local.cloudformation.templates.parsing import references
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK
@@ -19,22 +19,13 @@ _LOG = logging.getLogger(__name__)
 
 
 def deploy_stack(
-    stack: Stack,
-    *,
-    template: Mapping[str, Any],
-    template_text: str,
-    parameters: dict[str, str],
-    tags: dict[str, str],
-    verb: str,
-    clients: Clients,
+    stack: Stack, submission: Submission, *, tags: dict[str, str], verb: str, clients: Clients
 ) -> None:
-    """Deploy `template` to `stack` completely, or roll back.
+    """Deploy a template to `stack` completely, or roll back.
 
     Args:
         stack: Stack, which is modified.
-        template: Parsed template.
-        template_text: Template as submitted.
-        parameters: Parameter values as strings.
+        submission: Template with its parameters.
         tags: Stack tags.
         verb: ``CREATE`` or ``UPDATE``.
         clients: Clients of the local AWS.
@@ -44,10 +35,10 @@ def deploy_stack(
     ):  # DescribeStacks shows the tags of a stack that is being created, and of one that failed
         stack.tags = tags
     stack.enter(f"{verb}_IN_PROGRESS", reason="User Initiated")
-    before = dict(stack.resources)
+    before, template = dict(stack.resources), submission.template
     run: Deployment | None = None
     try:
-        run = Deployment(stack=stack, template=template, parameters=parameters, clients=clients)
+        run = Deployment(stack=stack, template=template, parameters=submission.parameters, clients=clients)
         run.apply()
         stack.outputs, stack.exports = run.outputs()
     except Exception as error:  # noqa: BLE001 - whatever fails, the stack must be rolled back
@@ -59,9 +50,9 @@ def deploy_stack(
         stack.enter("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
     run.clean_up()
     stack.imports = frozenset(run.imports)
-    stack.template, stack.template_text = template, template_text
+    stack.template, stack.template_text = template, submission.text
     stack.description = template.get("Description")
-    stack.parameters, stack.tags = parameters, tags
+    stack.parameters, stack.tags = submission.parameters, tags
     stack.updated = CLOCK.now() if verb == "UPDATE" else None
     stack.enter(f"{verb}_COMPLETE")
 

@@ -57,21 +57,10 @@ class _NestedStack(Provider):
         )
         given = submitted(request)
         tags = {tag["Key"]: tag["Value"] for tag in properties.get("Tags") or []}
-        if verb == "UPDATE" and (given.template, given.parameters, tags) == (
-            child.template,
-            child.parameters,
-            child.tags,
-        ):
+        same = (given.template, given.parameters, tags) == (child.template, child.parameters, child.tags)
+        if verb == "UPDATE" and same:
             return
-        deploy_stack(
-            child,
-            template=given.template,
-            template_text=given.text,
-            parameters=given.parameters,
-            tags=tags,
-            verb=verb,
-            clients=context.clients,
-        )
+        deploy_stack(child, given, tags=tags, verb=verb, clients=context.clients)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Return the properties, unless the stack is deleted."""

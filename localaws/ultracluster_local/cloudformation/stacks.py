@@ -11,7 +11,7 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
 
-__all__ = ["STACK_TYPE", "ChangeSet", "Stack", "StackResource", "Stacks", "stacks_of"]
+__all__ = ["STACK_TYPE", "ChangeSet", "Stack", "StackResource", "Stacks", "Submission", "stacks_of"]
 
 STACK_TYPE = "AWS::CloudFormation::Stack"
 
@@ -96,6 +96,21 @@ class Stack:
         self.record(self.name, STACK_TYPE, status, physical_id=self.stack_id, reason=reason)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Submission:
+    """A template that can be deployed.
+
+    Attributes:
+        text: Template as submitted.
+        template: Template as its transforms leave it.
+        parameters: Parameter values as strings.
+    """
+
+    text: str
+    template: dict[str, Any]
+    parameters: dict[str, str]
+
+
 @dataclass(kw_only=True, slots=True)
 class ChangeSet:
     """A change set of a stack."""
@@ -104,9 +119,7 @@ class ChangeSet:
     change_set_id: str
     stack: Stack
     change_set_type: str
-    template_text: str
-    template: Mapping[str, Any]
-    parameters: dict[str, str]
+    submission: Submission
     tags: dict[str, str]
     description: str | None
     created: datetime

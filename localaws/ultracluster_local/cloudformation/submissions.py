@@ -1,12 +1,11 @@
 """Submitted templates: parsed, acknowledged, expanded and validated with their parameters."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.requests import template_of
-from ultracluster_local.cloudformation.stacks import Stack
+from ultracluster_local.cloudformation.stacks import Stack, Submission
 from ultracluster_local.cloudformation.templates.parameters import given_parameters
 from ultracluster_local.cloudformation.templates.skipped_resources import refuse_skipped
 from ultracluster_local.cloudformation.templates.transforms import expanded, transforms
@@ -14,7 +13,7 @@ from ultracluster_local.cloudformation.templates.validation import validate_temp
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
 
-__all__ = ["Submission", "acknowledgements", "submitted"]
+__all__ = ["acknowledgements", "submitted"]
 
 _NAMES_OF_IAM: Final[Mapping[str, str]] = {
     "AWS::IAM::AccessKey": "",
@@ -30,21 +29,6 @@ _NAMES_OF_IAM: Final[Mapping[str, str]] = {
 
 _TRIGGERS = frozenset({"AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"})
 _ALARM = ("arn", "cloudwatch", "alarm")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Submission:
-    """A template that can be deployed.
-
-    Attributes:
-        text: Template as submitted.
-        template: Template as its transforms leave it.
-        parameters: Parameter values as strings.
-    """
-
-    text: str
-    template: dict[str, Any]
-    parameters: dict[str, str]
 
 
 def submitted(request: Request, *, previous: Stack | None = None, reviewed: bool = False) -> Submission:

@@ -16,6 +16,10 @@ from ultracluster_local.services.model_constraints import violations
 __all__ = ["install", "refuse_values"]
 
 
+_FREE = frozenset({"options", "parameters", "tags"})
+"""Maps whose keys are the caller's."""
+
+
 def install() -> None:
     """Register the checks, before those of the services."""
     for service, operation in _rules():
@@ -88,6 +92,11 @@ def _values(given: Any, path: list[str]) -> Iterator[Any]:
             yield from _values(one, path)
     elif not path:
         yield from () if given is None else (given,)
+    elif path[0] == "**":
+        yield from _values(given, path[1:])
+        if isinstance(given, Mapping):
+            for name, part in given.items():
+                yield from () if name in _FREE else _values(part, path)
     elif isinstance(given, Mapping):
         found = given.get(path[0].removesuffix("[]"))
         yield from [found] if path[0].endswith("[]") and found is not None else _values(found, path[1:])

@@ -3,12 +3,11 @@
 from typing import Any
 
 import pytest
-from tests.refusals import said
+from tests.refusals import said, said_of_values
 from tests.services.batch.training_queue import SIZE
 
 from ultracluster_local.services.batch.containers import (
     check_container,
-    check_environment,
     check_requirements,
     quantity,
 )
@@ -23,6 +22,12 @@ def needs(*requirements: tuple[str, str]) -> dict[str, Any]:
     }
 
 
+def refused(container: dict[str, Any], **settings: Any) -> str:
+    """Return what is said of a container, by the rules of values.toml or by those of its kind."""
+    of_values = said_of_values("batch", "RegisterJobDefinition", containerProperties=container)
+    return of_values or said(check_container, container, **settings)
+
+
 @pytest.mark.parametrize(
     "container",
     [
@@ -35,7 +40,7 @@ def needs(*requirements: tuple[str, str]) -> dict[str, Any]:
     ],
 )
 def test_a_container_that_can_run_is_taken(container: dict[str, Any]) -> None:
-    assert said(check_container, container) == ""
+    assert refused(container) == ""
 
 
 @pytest.mark.parametrize(
@@ -64,7 +69,7 @@ def test_a_container_that_can_run_is_taken(container: dict[str, Any]) -> None:
     ],
 )
 def test_a_container_that_cannot_run_on_ec2_is_refused(more: dict[str, Any], words: str) -> None:
-    assert words in said(check_container, SIZE | more)
+    assert words in refused(SIZE | more)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +84,10 @@ def test_a_container_that_cannot_run_on_ec2_is_refused(more: dict[str, Any], wor
     ],
 )
 def test_a_requirement_is_a_whole_number_of_a_known_resource(container: dict[str, Any], words: str) -> None:
-    assert words in said(check_requirements, container)
+    assert words in (
+        said_of_values("batch", "SubmitJob", containerOverrides=container)
+        or said(check_requirements, container)
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,8 +96,8 @@ def test_a_requirement_is_a_whole_number_of_a_known_resource(container: dict[str
 def test_vcpus_and_memory_are_required_unless_another_container_has_them(missing: str, words: str) -> None:
     container = needs(*(pair for pair in (("VCPU", "1"), ("MEMORY", "512")) if pair[0] != missing))
 
-    assert words in said(check_container, container)
-    assert said(check_container, container, sized=False) == ""
+    assert words in refused(container)
+    assert refused(container, sized=False) == ""
 
 
 def test_a_quantity_may_be_an_older_parameter() -> None:
@@ -99,4 +107,9 @@ def test_a_quantity_may_be_an_older_parameter() -> None:
 
 
 def test_variables_of_other_names_are_taken() -> None:
-    assert said(check_environment, {"environment": [{"name": "MY_AWS_BATCH"}, {}]}) == ""
+    assert (
+        said_of_values(
+            "batch", "SubmitJob", containerOverrides={"environment": [{"name": "MY_AWS_BATCH"}, {}]}
+        )
+        == ""
+    )

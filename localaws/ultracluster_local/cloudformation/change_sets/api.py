@@ -9,8 +9,8 @@ from ultracluster_local.cloudformation.change_sets.early_validation import EARLY
 from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.requests import refuse_unsettled, run_change, stack_of, stack_tags
-from ultracluster_local.cloudformation.stacks import ChangeSet, Stack, stacks_of
-from ultracluster_local.cloudformation.submissions import Submission, submitted
+from ultracluster_local.cloudformation.stacks import ChangeSet, Stack, Submission, stacks_of
+from ultracluster_local.cloudformation.submissions import submitted
 from ultracluster_local.cloudformation.templates.transforms import TransformError
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.running import running
@@ -50,9 +50,7 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
         change_set_id=request.arn("cloudformation", f"changeSet/{given}/{uuid.uuid4()}"),
         stack=stack,
         change_set_type=kind,
-        template_text=submission.text,
-        template=submission.template,
-        parameters=submission.parameters,
+        submission=submission,
         tags=stack_tags(request, stack.tags),
         description=request.parameters.get("Description"),
         created=CLOCK.now(),
@@ -106,7 +104,9 @@ def _refuse_kind(stack: Stack | None, kind: str, name: str, given: str) -> None:
 
 def _other_changes(stack: Stack, change_set: ChangeSet) -> bool:
     """Return whether outputs or the stack's tags change."""
-    same_outputs = (stack.template.get("Outputs") or {}) == (change_set.template.get("Outputs") or {})
+    same_outputs = (stack.template.get("Outputs") or {}) == (
+        change_set.submission.template.get("Outputs") or {}
+    )
     return not same_outputs or stack.tags != change_set.tags
 
 
@@ -141,7 +141,8 @@ def describe_change_set(request: Request) -> Mapping[str, Any]:
         "StackId": change_set.stack.stack_id,
         "StackName": change_set.stack.name,
         "Parameters": [
-            {"ParameterKey": key, "ParameterValue": part} for key, part in change_set.parameters.items()
+            {"ParameterKey": key, "ParameterValue": part}
+            for key, part in change_set.submission.parameters.items()
         ],
         "CreationTime": change_set.created,
         "ExecutionStatus": change_set.execution_status,
@@ -257,9 +258,7 @@ def execute_change_set(request: Request) -> Mapping[str, Any]:
     def work() -> None:
         deploy_stack(
             stack,
-            template=change_set.template,
-            template_text=change_set.template_text,
-            parameters=change_set.parameters,
+            change_set.submission,
             tags=change_set.tags,
             verb=change_set.change_set_type,
             clients=running().clients,

@@ -4,7 +4,6 @@ Unless a line says otherwise, they are those of API_ContainerProperties, API_Res
 API_TaskContainerProperties, as botocore 1.44.5 has them.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,42 +11,13 @@ from ultracluster_local.services.batch.state import refused
 
 __all__ = [
     "check_container",
-    "check_environment",
     "check_requirements",
     "containers_of_task",
     "quantity",
     "task_of",
 ]
 
-_TYPES = ("GPU", "MEMORY", "VCPU")
 _LEAST_MEMORY = 4
-_MOST_IMAGE = 255
-_MOST_SWAPPINESS = 100
-_MOST_PORT = 65_535
-_RESERVED = "AWS_BATCH"
-_USER = re.compile(r"[a-z0-9_][a-z0-9_-]{0,30}")
-_ULIMITS = frozenset(
-    [
-        "core",
-        "cpu",
-        "data",
-        "fsize",
-        "locks",
-        "memlock",
-        "msgqueue",
-        "nice",
-        "nofile",
-        "nproc",
-        "rss",
-        "rtprio",
-        "rttime",
-        "sigpending",
-        "stack",
-    ]
-)
-_LOG_DRIVERS = frozenset(
-    ["awsfirelens", "awslogs", "fluentd", "gelf", "json-file", "journald", "logentries", "syslog", "splunk"]
-)
 _NOT_ON_EC2 = ("networkConfiguration", "fargatePlatformConfiguration", "runtimePlatform", "ephemeralStorage")
 _NOT_ON_FARGATE = ("ulimits", "privileged", "vcpus", "memory", "instanceType")
 _NOT_ON_FARGATE_LINUX = ("devices", "sharedMemorySize", "tmpfs", "maxSwap", "swappiness")
@@ -61,7 +31,6 @@ _FARGATE_MEMORY = {
     "16": range(32_768, 122_881, 8192),
 }
 """Memory in MiB by vCPUs: API_ResourceRequirement, value."""
-_ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 
 
 def quantity(container: Mapping[str, Any], kind: str) -> str | None:
@@ -97,34 +66,18 @@ def check_container(container: Mapping[str, Any], *, sized: bool = True, fargate
     """
     if not container.get("image"):
         raise refused("Container image is required")
-    if len(container["image"]) > _MOST_IMAGE:
-        raise refused(f"Container image can be up to {_MOST_IMAGE} characters long")
     check_requirements(container, fargate=fargate)
     if sized:
         if quantity(container, "VCPU") is None:  # AWS's error message, from ASFHyP3/hyp3#586
             raise refused("vCPU is not provided.")
         if quantity(container, "MEMORY") is None:
             raise refused("Memory is not provided: a memory hard limit must be specified, of at least 4 MiB.")
-    check_environment(container)
-    user = container.get("user")
-    if user and not all(
-        _USER.fullmatch(part) for part in user.split(":", 1)
-    ):  # AWS's error message, nextflow discussion 2900
-        raise refused(f"User '{user}' does not match regex")
-    for name in ("executionRoleArn", "jobRoleArn"):
-        role = container.get(name)
-        if role and not _ROLE.fullmatch(role):  # AWS's answer, from kestra-io/plugin-aws#432
-            raise refused(f"{name} {role} is not an iam role arn")
     _check_volumes(container)
     _check_limits(container)
-    _check_linux(container.get("linuxParameters") or {})
     _check_platform(container, fargate=fargate)
 
 
 def _check_platform(container: Mapping[str, Any], *, fargate: bool) -> None:
-    driver = (container.get("logConfiguration") or {}).get("logDriver")
-    if driver is not None and driver not in _LOG_DRIVERS:
-        raise refused(f"Log driver {driver} is not supported")
     for name in _NOT_ON_FARGATE if fargate else _NOT_ON_EC2:  # AWS's error message for networkConfiguration
         if container.get(name):
             raise refused(f"{name} not applicable for {'Fargate' if fargate else 'EC2'}.")
@@ -159,8 +112,6 @@ def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -
     _check_kinds(container)
     for one in container.get("resourceRequirements") or []:
         kind, value = one["type"], str(one["value"])
-        if kind not in _TYPES:
-            raise refused(f"Resource requirement type {kind} is not valid; supported are {', '.join(_TYPES)}")
         if not (value.isdigit() or (fargate and kind == "VCPU" and value in _FARGATE_MEMORY)):
             # AWS's error message, from kestra-io/plugin-aws#504
             raise refused(
@@ -180,24 +131,12 @@ def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -
         raise refused("Value 0 for type GPU in resourceRequirement is not valid.")
 
 
-def check_environment(container: Mapping[str, Any]) -> None:
-    """Refuse variables whose names AWS Batch reserves.
-
-    Raises:
-        ServiceError: If there are some.
-    """
-    for one in container.get("environment") or []:
-        if str(one.get("name", "")).startswith(_RESERVED):
-            raise refused(f'Environment variables cannot start with "{_RESERVED}": {one["name"]}')
-
-
 def _check_volumes(container: Mapping[str, Any]) -> None:
     names = [one.get("name") for one in container.get("volumes") or []]
     if len(set(names)) < len(names):
         raise refused("Volume names must be unique")
-    for name in names:
-        if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", name or ""):
-            raise refused(f"Volume name {name} should match valid pattern")
+    if None in names:
+        raise refused("Volume name None should match valid pattern")
     for volume in container.get("volumes") or []:
         _check_efs(volume.get("efsVolumeConfiguration") or {})
     for mount in container.get("mountPoints") or []:
@@ -217,23 +156,9 @@ def _check_efs(volume: Mapping[str, Any]) -> None:
     root = volume.get("rootDirectory")
     if authorization.get("accessPointId") and root not in {None, "", "/"}:
         raise refused("rootDirectory must be omitted or set to / if an access point is specified.")
-    if not 0 <= int(volume.get("transitEncryptionPort") or 0) <= _MOST_PORT:
-        raise refused(f"transitEncryptionPort: the value must be between 0 and {_MOST_PORT}.")
 
 
 def _check_limits(container: Mapping[str, Any]) -> None:
     for limit in container.get("ulimits") or []:
-        if limit["name"] not in _ULIMITS:
-            raise refused(f"Ulimit name {limit['name']} is not valid")
         if limit["softLimit"] > limit["hardLimit"] >= 0:
             raise refused(f"Ulimit {limit['name']}: softLimit must not be greater than hardLimit")
-
-
-def _check_linux(parameters: Mapping[str, Any]) -> None:
-    swap, swappiness = parameters.get("maxSwap"), parameters.get("swappiness")
-    if swap is not None and swap < 0:
-        raise refused("maxSwap: accepted values are 0 or any positive integer")
-    if swappiness is not None and not 0 <= swappiness <= _MOST_SWAPPINESS:
-        raise refused(f"swappiness: valid values are whole numbers between 0 and {_MOST_SWAPPINESS}")
-    if parameters.get("sharedMemorySize", 1) < 1:
-        raise refused("sharedMemorySize must be at least 1 MiB")

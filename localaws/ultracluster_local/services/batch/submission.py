@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.containers import check_environment, check_requirements
+from ultracluster_local.services.batch.containers import check_requirements
 from ultracluster_local.services.batch.job_definitions import check_retries, check_timeout
 from ultracluster_local.services.batch.node_ranges import nodes_of
 from ultracluster_local.services.batch.state import Batch, client_error, platform_of, refused
@@ -103,7 +103,6 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any], *,
             f"NodeOverride targets should match job definition. Non matching targets - {','.join(other)}"
         )
     for one in node_overrides.get("nodePropertyOverrides") or []:
-        check_environment(one.get("containerOverrides") or {})
         check_requirements(one.get("containerOverrides") or {})
 
 
@@ -119,7 +118,6 @@ def _check_capability(batch: Batch, queue: Mapping[str, Any], definition: Mappin
 
 
 def _check_container_overrides(container: Mapping[str, Any], *, fargate: bool) -> None:
-    check_environment(container)
     check_requirements(container, fargate=fargate)
     if "" in (container.get("command") or []):
         raise client_error("Command cannot be empty")  # boto/boto3#3612
