@@ -92,6 +92,7 @@ TESTED_ELSEWHERE = {
     # Compared with the catalogue and the rules, of which the local AWS and its tests know nothing.
     "localaws/ultracluster_local/services/ec2/capacity_block_terms.py": "tests/unit/catalog/capacity/test_capacity_blocks_on_local_aws.py",
     "localaws/ultracluster_local/services/batch/overrides.py": "localaws/tests/jobs/test_runner.py",
+    "localaws/ultracluster_local/services/ec2/errors.py": "localaws/tests/services/ec2/test_launches.py",
     "localaws/ultracluster_local/services/replacing.py": "localaws/tests/server/test_install.py",
     "localaws/ultracluster_local/services/fsx/validation.py": "localaws/tests/services/fsx/test_file_systems.py",
 }

@@ -11,6 +11,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.capacity_market import Reservation, Segment, capacity_market
+from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
 __all__ = [
@@ -69,7 +70,7 @@ def apply_filters(
         elif name in fields:
             shown = [one for one in shown if _matches(one.get(fields[name], ""), wanted)]
         else:
-            raise ServiceError("InvalidParameterValue", f"The filter '{name}' is invalid")
+            raise invalid_value(f"The filter '{name}' is invalid")
     return shown
 
 
@@ -182,19 +183,15 @@ def create_capacity_reservation(request: Request) -> Mapping[str, Any]:
     given = request.parameters
     market = capacity_market(request.region)
     if given["InstanceType"] not in INSTANCE_TYPES:
-        raise ServiceError(
-            "InvalidParameterValue", f"Invalid value '{given['InstanceType']}' for InstanceType."
-        )
+        raise invalid_value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
     segment = Segment(
         **_zone(request), instance_type=given["InstanceType"], count=int(given["InstanceCount"])
     )
     end_type = given.get("EndDateType", "unlimited")
     if (end_type == "limited") != ("EndDate" in given):
-        raise ServiceError(
-            "InvalidParameterCombination", "EndDate is required if, and only if, EndDateType is limited."
-        )
+        raise invalid_combination("EndDate is required if, and only if, EndDateType is limited.")
     if "EndDate" in given and given["EndDate"] <= CLOCK.now():  # API_CreateCapacityReservation
-        raise ServiceError("InvalidParameterValue", "EndDate must be in the future.")
+        raise invalid_value("EndDate must be in the future.")
     token = given.get("ClientToken", "")
     for existing in market.reservations.values():
         if token and existing.token == token:
@@ -246,7 +243,7 @@ def _zone(request: Request) -> dict[str, str]:
         ):
             return {"zone": name, "zone_id": zone_id}
     asked = request.parameters.get("AvailabilityZoneId") or request.parameters.get("AvailabilityZone")
-    raise ServiceError("InvalidParameterValue", f"Invalid availability zone: [{asked}]")
+    raise invalid_value(f"Invalid availability zone: [{asked}]")
 
 
 @handlers("ModifyCapacityReservation")

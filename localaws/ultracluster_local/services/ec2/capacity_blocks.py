@@ -23,6 +23,7 @@ from ultracluster_local.services.ec2.capacity_block_terms import (
     vcpus,
 )
 from ultracluster_local.services.ec2.capacity_market import Offering, Reservation, Segment, capacity_market
+from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
 __all__ = ["handlers"]
@@ -43,7 +44,7 @@ def describe_capacity_block_offerings(request: Request) -> Mapping[str, Any]:
     instance_type, count, ultraserver = _requested(request)
     market = capacity_market(request.region)
     if not is_offered_duration(hours):
-        raise _invalid(f"The capacity duration {hours} hours is not offered.")
+        raise invalid_value(f"The capacity duration {hours} hours is not offered.")
     if not (market.sold_everywhere or sold_in(instance_type, request.region)):
         raise _not_sold(request, instance_type)
     _refuse_over_quota(request, instance_type, count)
@@ -66,14 +67,13 @@ def _requested(request: Request) -> tuple[str, int, tuple[str, int]]:
     given = request.parameters
     ways = [key for key in ("InstanceType", "InstanceTypePreferences", "UltraserverType") if given.get(key)]
     if len(ways) != 1:
-        raise ServiceError(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "Exactly one of InstanceType, InstanceTypePreferences and UltraserverType is needed.",
         )
     if ways == ["UltraserverType"]:
         servers = int(given.get("UltraserverCount", 1))
         if given["UltraserverType"] not in ULTRASERVERS:
-            raise _invalid(f"The UltraServer type '{given['UltraserverType']}' is not supported.")
+            raise invalid_value(f"The UltraServer type '{given['UltraserverType']}' is not supported.")
         instance_type, instances = ULTRASERVERS[given["UltraserverType"]]
         return instance_type, servers * instances, (given["UltraserverType"], servers)
     instance_type = (
@@ -85,16 +85,12 @@ def _requested(request: Request) -> tuple[str, int, tuple[str, int]]:
         raise _not_sold(request, instance_type)
     count = int(given.get("InstanceCount", 1))
     if not 1 <= count <= MAX_INSTANCES:
-        raise _invalid(f"The instance count {count} must be between 1 and {MAX_INSTANCES}.")
+        raise invalid_value(f"The instance count {count} must be between 1 and {MAX_INSTANCES}.")
     return instance_type, count, ("", 0)
 
 
-def _invalid(message: str) -> ServiceError:
-    return ServiceError("InvalidParameterValue", message)
-
-
 def _not_sold(request: Request, instance_type: str) -> ServiceError:
-    return _invalid(
+    return invalid_value(
         f"The instance type '{instance_type}' is not supported for Capacity Blocks in '{request.region}'"
     )
 
@@ -169,7 +165,7 @@ def purchase_capacity_block(request: Request) -> Mapping[str, Any]:
     market = capacity_market(request.region)
     offering = market.offerings.get(given["CapacityBlockOfferingId"])
     if given["InstancePlatform"] not in PLATFORMS:
-        raise _invalid(f"The instance platform '{given['InstancePlatform']}' is not supported.")
+        raise invalid_value(f"The instance platform '{given['InstancePlatform']}' is not supported.")
     if offering is None or offering.end <= CLOCK.now():
         raise ServiceError(
             "InvalidCapacityBlockOfferingId.NotFound",

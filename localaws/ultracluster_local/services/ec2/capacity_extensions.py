@@ -19,6 +19,7 @@ from ultracluster_local.services.ec2.capacity_block_terms import (
     is_offered_duration,
 )
 from ultracluster_local.services.ec2.capacity_market import Extension, Reservation, capacity_market
+from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
 __all__ = ["handlers"]
@@ -33,7 +34,7 @@ def describe_capacity_block_extension_offerings(request: Request) -> Mapping[str
     reservation = find_reservation(request, given["CapacityReservationId"])
     hours = int(given["CapacityBlockExtensionDurationHours"])
     if not is_offered_duration(hours):
-        raise ServiceError("InvalidParameterValue", f"The extension duration {hours} hours is not offered.")
+        raise invalid_value(f"The extension duration {hours} hours is not offered.")
     _refuse_extension(reservation)
     refuse_dry_run(request)
     market = capacity_market(request.region)

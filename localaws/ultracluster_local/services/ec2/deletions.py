@@ -5,6 +5,7 @@ messages are those that were published in issues of aws/aws-cdk (14456) and hash
 """
 
 from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.ec2.networks import (
     backend_of,
     endpoints,
@@ -137,6 +138,4 @@ def delete_network_interface(request: Request) -> None:
     interface = request.parameters["NetworkInterfaceId"]
     for instance in instances(request.region):
         if any(one.id == interface for one in instance.nics.values()):
-            raise ServiceError(
-                "InvalidParameterValue", f"Network interface '{interface}' is currently in use."
-            )
+            raise invalid_value(f"Network interface '{interface}' is currently in use.")

@@ -19,6 +19,7 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
+from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.launch_templates import template_data, template_tags
 from ultracluster_local.services.ec2.launches import check_launch
 from ultracluster_local.services.ec2.networks import subnets
@@ -143,8 +144,7 @@ def _targeted(request: Request) -> Reservation | None:
     market: Mapping[str, Any] = request.parameters.get("InstanceMarketOptions") or {}
     if not target.get("CapacityReservationId"):
         if market.get("MarketType") == _CAPACITY_BLOCK or target:
-            raise ServiceError(
-                "InvalidParameterCombination",
+            raise invalid_combination(
                 "The local AWS launches into a reservation by ID only: specify CapacityReservationTarget."
                 "CapacityReservationId.",
             )
@@ -152,8 +152,7 @@ def _targeted(request: Request) -> Reservation | None:
     reservation = find_reservation(request, target["CapacityReservationId"])
     if bool(reservation.block_id) != (market.get("MarketType") == _CAPACITY_BLOCK):
         # terraform-aws-modules/terraform-aws-ec2-instance#404
-        raise ServiceError(
-            "InvalidParameterValue",
+        raise invalid_value(
             "The market type (purchasing) option is not valid. Choose a different market type and try again",
         )
     if (request.parameters.get("Placement") or {}).get("GroupName"):
@@ -165,8 +164,7 @@ def _targeted(request: Request) -> Reservation | None:
         )
     _check_zone(request, reservation)
     if reservation.segment.instance_type != request.parameters.get("InstanceType"):
-        raise ServiceError(
-            "InvalidParameterValue",
+        raise invalid_value(
             f"{reservation.reservation_id} is for {reservation.segment.instance_type} only.",
         )
     return reservation

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.networks import backend_of, interfaces, subnets
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -35,9 +36,7 @@ def create_nat_gateway(request: Request) -> None:
             "The request must include the AllocationId parameter. Add the required parameter and retry the request.",
         )
     if not public and given.get("AllocationId"):
-        raise ServiceError(
-            "InvalidParameterCombination", "AllocationId cannot be specified for a private NAT gateway"
-        )
+        raise invalid_combination("AllocationId cannot be specified for a private NAT gateway")
     gateways = backend_of(request.region).internet_gateways.values()
     if public and subnet and not any(one.vpc and one.vpc.id == subnet.vpc_id for one in gateways):
         raise ServiceError("Gateway.NotAttached", f"Network {subnet.vpc_id} has no Internet gateway attached")
@@ -50,8 +49,7 @@ def create_route(request: Request) -> None:
     gateway = backend.internet_gateways.get(request.parameters.get("GatewayId") or "")
     table = backend.route_tables.get(request.parameters["RouteTableId"])
     if gateway and table and (gateway.vpc is None or gateway.vpc.id != table.vpc_id):
-        raise ServiceError(
-            "InvalidParameterValue",
+        raise invalid_value(
             f"route table {table.id} and network gateway {gateway.id} belong to different networks",
         )
 
@@ -65,7 +63,7 @@ def check_attach_internet_gateway(request: Request) -> None:
         raise ServiceError("Resource.AlreadyAssociated", problem)
     vpc = request.parameters["VpcId"]
     if any(one.vpc and one.vpc.id == vpc for one in backend_of(request.region).internet_gateways.values()):
-        raise ServiceError("InvalidParameterValue", f"Network {vpc} already has an internet gateway attached")
+        raise invalid_value(f"Network {vpc} already has an internet gateway attached")
 
 
 @_check("CreateNetworkInterface")
@@ -86,11 +84,9 @@ def create_network_interface(request: Request) -> None:
         place = int(ipaddress.ip_address(address)) - int(network.network_address) if network else 0
         if network and not 0 <= place < network.num_addresses:
             problem = f"Address {address} does not fall within the subnet's address range"
-            raise ServiceError("InvalidParameterValue", problem)
+            raise invalid_value(problem)
         if network and not _RESERVED <= place < network.num_addresses - 1:
-            raise ServiceError(
-                "InvalidParameterValue", f"Address {address} is in subnet's reserved address range"
-            )
+            raise invalid_value(f"Address {address} is in subnet's reserved address range")
         if any(
             one.subnet.id == given["SubnetId"] and address == one.private_ip_address
             for one in interfaces(request.region)
@@ -115,8 +111,7 @@ def check_block(request: Request) -> None:
     except ValueError:
         size = None
     if size is None:
-        raise ServiceError(
-            "InvalidParameterValue",
+        raise invalid_value(
             f"Value ({block}) for parameter cidrBlock is invalid. This is not a valid CIDR block.",
         )
     if not _NETMASKS[0] <= size <= _NETMASKS[1]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
@@ -85,8 +86,7 @@ def _check_data(data: Mapping[str, Any]) -> None:
     if data.get("UserData"):
         check_user_data(data["UserData"])
     if data.get("InstanceType") and data.get("InstanceRequirements"):
-        raise ServiceError(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "InstanceType and InstanceRequirements cannot be specified together",
         )
     check_reservation(data)  # hashicorp/terraform-provider-aws#43881: already by the template
@@ -103,8 +103,7 @@ def check_reservation(data: Mapping[str, Any]) -> None:
     reservation = data.get("CapacityReservationSpecification") or {}
     preference = reservation.get("CapacityReservationPreference") or "capacity-reservations-only"
     if reservation.get("CapacityReservationTarget") and preference != "capacity-reservations-only":
-        raise ServiceError(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both.",
         )
 
@@ -279,7 +278,7 @@ def describe_launch_template_versions(request: Request) -> Mapping[str, Any]:
         if not wanted:
             raise ServiceError("MissingParameter", _VERSIONS_OF_ALL)
         if not {*wanted} <= {"$Latest", "$Default"}:
-            raise ServiceError("InvalidParameterValue", _VERSIONS_OF_ALL)
+            raise invalid_value(_VERSIONS_OF_ALL)
         templates = list(launch_templates(request.region).values())
     shown = []
     for template in templates:

@@ -13,6 +13,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.launch_templates import check_reservation
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
@@ -40,18 +41,18 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
     least, most = int(given.get("MinCount") or 0), int(given.get("MaxCount") or 0)
     for name, count in (("MinCount", least), ("MaxCount", most)):
         if not 1 <= count <= _MOST_COUNT:
-            raise _invalid_value(
+            raise invalid_value(
                 f"Invalid value '{count}' for {name}. Specify a value in the range 1 to {_MOST_COUNT}."
             )
     if least > most:
-        raise _invalid_value(
+        raise invalid_value(
             f"Invalid value '{most}' for MaxCount. Must not be lower than MinCount ({least})."
         )
     if given.get("UserData"):
         check_user_data(given["UserData"])
     facts = INSTANCE_TYPES.get(given.get("InstanceType") or "")
     if facts is None and given.get("InstanceType"):
-        raise _invalid_value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
+        raise invalid_value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
     if not given.get("ImageId"):  # an image may also come from the launch template
         raise ServiceError("MissingParameter", "The request must contain the parameter ImageId")
     _check_addresses(given, most)
@@ -70,34 +71,26 @@ def _check_addresses(given: Mapping[str, Any], most: int) -> None:
         one.get("PrivateIpAddress") or one.get("PrivateIpAddresses") for one in interfaces
     )
     if chosen and most > 1:
-        raise _invalid_combination(
+        raise invalid_combination(
             "The parameter PrivateIpAddress is supported for a single instance launch only"
         )
     if given.get("PrivateIpAddress") and interfaces:
-        raise _invalid_combination(
+        raise invalid_combination(
             "Network interfaces and an instance-level private address may not be specified on the same request"
         )
 
 
 def _check_combinations(given: Mapping[str, Any]) -> None:
     if given.get("NetworkInterfaces") and given.get("SubnetId"):  # aws/aws-cli#809
-        raise _invalid_combination(
+        raise invalid_combination(
             "Network interfaces and an instance-level subnet ID may not be specified on the same request"
         )
     if given.get("SecurityGroups") and given.get("SubnetId"):  # machulav/ec2-github-runner#168
-        raise _invalid_combination("The parameter groupName cannot be used with the parameter subnet")
+        raise invalid_combination("The parameter groupName cannot be used with the parameter subnet")
     market = given.get("InstanceMarketOptions")
     if market and not market.get("MarketType"):  # spinnaker/spinnaker#6114
         raise ServiceError("MissingParameter", "The request must contain the parameter MarketType.")
     check_reservation(given)
-
-
-def _invalid_value(message: str) -> ServiceError:
-    return ServiceError("InvalidParameterValue", message)
-
-
-def _invalid_combination(message: str) -> ServiceError:
-    return ServiceError("InvalidParameterCombination", message)
 
 
 def _check_names(request: Request, given: Mapping[str, Any]) -> None:
@@ -116,7 +109,7 @@ def _check_profile(profile: Mapping[str, Any]) -> None:  # CiscoDevNet/cloud-cml
     known = iam_backends[ACCOUNT]["aws"].instance_profiles.values()
     for key, member, word in (("Name", "name", "name"), ("Arn", "arn", "ARN")):
         if profile.get(key) and all(getattr(one, member) != profile[key] for one in known):
-            raise _invalid_value(
+            raise invalid_value(
                 f"Value ({profile[key]}) for parameter iamInstanceProfile.{key.lower()} is invalid. Invalid IAM Instance "
                 f"Profile {word}"
             )
@@ -131,21 +124,19 @@ def _check_interfaces(request: Request, given: Mapping[str, Any], facts: Mapping
         _check_network(request, given.get("SubnetId"), given.get("SecurityGroupIds") or [])
         return
     if given.get("SecurityGroupIds") or given.get("SecurityGroups"):
-        raise _invalid_combination(
+        raise invalid_combination(
             "Network interfaces and an instance-level security groups may not be specified on the same request"
         )
     if len(interfaces) > 1 and any(one.get("AssociatePublicIpAddress") for one in interfaces):
         # aws/karpenter-provider-aws#5666
-        raise _invalid_combination(
+        raise invalid_combination(
             "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces."
         )
     places = Counter((one.get("NetworkCardIndex") or 0, one.get("DeviceIndex")) for one in interfaces)
     if (0, 0) not in places:  # awsdocs/aws-cloudformation-user-guide#449
-        raise _invalid_combination(
-            "When specifying network interfaces, you must include a device at index 0."
-        )
+        raise invalid_combination("When specifying network interfaces, you must include a device at index 0.")
     if max(places.values()) > 1:
-        raise _invalid_value("Each network interface requires a unique device index.")
+        raise invalid_value("Each network interface requires a unique device index.")
     known = ec2_backends[ACCOUNT][request.region].enis
     for one in interfaces:
         used = known.get(one.get("NetworkInterfaceId") or "")
@@ -158,7 +149,7 @@ def _check_interfaces(request: Request, given: Mapping[str, Any], facts: Mapping
         if one.get("SubnetId")
     }
     if len(zones) > 1:
-        raise _invalid_combination("Network interfaces of an instance must be in the same Availability Zone")
+        raise invalid_combination("Network interfaces of an instance must be in the same Availability Zone")
     if facts:
         _check_cards(given["InstanceType"], interfaces, facts["NetworkInfo"])
 
@@ -170,10 +161,10 @@ def _check_cards(name: str, interfaces: list[Mapping[str, Any]], network: Mappin
         )
     cards = Counter(one.get("NetworkCardIndex") or 0 for one in interfaces)
     if max(cards) >= network.get("MaximumNetworkCards", 1):
-        raise _invalid_value(f"Network card index {max(cards)} is not supported for instance type {name}")
+        raise invalid_value(f"Network card index {max(cards)} is not supported for instance type {name}")
     for one in interfaces:
         if one.get("InterfaceType", "interface") not in _INTERFACE_TYPES:
-            raise _invalid_value(f"Invalid value '{one['InterfaceType']}' for InterfaceType.")
+            raise invalid_value(f"Invalid value '{one['InterfaceType']}' for InterfaceType.")
     with_efa = [one for one in interfaces if one.get("InterfaceType") in _EFA]
     if with_efa:
         _check_efa(name, with_efa, network)
@@ -181,10 +172,10 @@ def _check_cards(name: str, interfaces: list[Mapping[str, Any]], network: Mappin
 
 def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[str, Any]) -> None:
     if not network.get("EfaSupported"):  # devopsacademyau/academy#277
-        raise _invalid_combination(f"{name} instances do not support Elastic Fabric Adapters.")
+        raise invalid_combination(f"{name} instances do not support Elastic Fabric Adapters.")
     if max(Counter(one.get("NetworkCardIndex") or 0 for one in with_efa).values()) > 1:
         # hashicorp/terraform-provider-aws#24043
-        raise _invalid_combination("You can not attach more than 1 EFA on a single network card.")
+        raise invalid_combination("You can not attach more than 1 EFA on a single network card.")
     if len(with_efa) > network["EfaInfo"]["MaximumEfaInterfaces"]:
         raise ServiceError(
             "AttachmentLimitExceeded", f"EFA interface count {len(with_efa)} exceeds the limit for {name}"
@@ -196,19 +187,19 @@ def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[st
     for one in with_efa:  # aws/aws-parallelcluster#7143: card 0 of p6-b300 is for ENA only
         card = one.get("NetworkCardIndex") or 0
         if one["InterfaceType"] not in kinds.get(card, _INTERFACE_TYPES):
-            raise _invalid_combination(
+            raise invalid_combination(
                 f"Network card {card} of {name} does not support Elastic Fabric Adapters."
             )
     for one in with_efa:  # AWSEC2 user guide, efa.html, "EFA-only"
         if one["InterfaceType"] == "efa-only" and not (one.get("NetworkCardIndex") or one.get("DeviceIndex")):
-            raise _invalid_combination(
+            raise invalid_combination(
                 "An EFA-only network interface cannot be the primary network interface of an instance."
             )
 
 
 def _check_network(request: Request, subnet_id: str | None, groups: list[str]) -> None:
     if "" in groups:  # ryanmurakami/hbfl#58, trevor-laher/OnDemandMinecraft#36
-        raise _invalid_value("Value () for parameter groupId is invalid. The value cannot be empty")
+        raise invalid_value("Value () for parameter groupId is invalid. The value cannot be empty")
     if not subnet_id or subnet_id not in subnets(request.region):
         return  # moto reports an unknown template
     network = subnets(request.region)[subnet_id].vpc_id
@@ -232,6 +223,6 @@ def _check_placement(request: Request, given: Mapping[str, Any], facts: Mapping[
         raise ServiceError("InvalidPlacementGroup.Unknown", f"The placement group '{name}' is unknown")
     strategies = (facts.get("PlacementGroupInfo") or {}).get("SupportedStrategies")
     if strategies is not None and group["Strategy"] not in strategies:
-        raise _invalid_combination(
+        raise invalid_combination(
             f"Placement groups may not be used with instances of type '{given['InstanceType']}'."
         )

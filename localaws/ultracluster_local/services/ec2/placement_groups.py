@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.ec2.errors import invalid_combination
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, tags_of
 
 __all__ = ["handlers", "placement_groups"]
@@ -27,13 +28,11 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
     partitions = request.parameters.get("PartitionCount")
     # API_CreatePlacementGroup and the limits of placement groups, EC2 User Guide.
     if partitions is not None and strategy != "partition":
-        raise ServiceError(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "PartitionCount is only supported for placement groups of strategy partition",
         )
     if request.parameters.get("SpreadLevel") and strategy != "spread":
-        raise ServiceError(
-            "InvalidParameterCombination",
+        raise invalid_combination(
             "SpreadLevel is only supported for placement groups of strategy spread",
         )
     group = {

@@ -8,6 +8,7 @@ from typing import Any
 from moto.ec2.models.security_groups import SecurityGroupBackend
 
 from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.ec2.networks import backend_of, network_of
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.replacing import instead_of
@@ -54,9 +55,7 @@ def create_security_group(request: Request) -> None:
                 if not value.isascii()
                 else "Invalid characters or length."
             )
-            raise ServiceError(
-                "InvalidParameterValue", f"Value ({value}) for parameter {parameter} is invalid. {why}"
-            )
+            raise invalid_value(f"Value ({value}) for parameter {parameter} is invalid. {why}")
 
 
 @_check("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
@@ -76,27 +75,26 @@ def _check_ports(permission: Mapping[str, Any]) -> None:
     if permission.get("FromPort") == -1 and permission.get("ToPort") not in {None, -1}:
         # API_AuthorizeSecurityGroupIngress, ToPort
         problem = f"ICMP code ({permission['ToPort']}) must be -1 for all ICMP types"
-        raise ServiceError("InvalidParameterValue", problem)
+        raise invalid_value(problem)
     if str(permission.get("IpProtocol")).lower() not in _WITH_PORTS:
         return
     first, last = permission.get("FromPort"), permission.get("ToPort")
     if first is None or last is None:
-        raise ServiceError(
-            "InvalidParameterValue",
+        raise invalid_value(
             "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.",
         )
     for which, port in (("from", first), ("to", last)):
         if not 0 <= port <= _MOST_PORT:  # aws/aws-cli#1066
-            raise ServiceError("InvalidParameterValue", f"TCP/UDP ({which}) port ({port}) out of range")
+            raise invalid_value(f"TCP/UDP ({which}) port ({port}) out of range")
     if first > last:
-        raise ServiceError("InvalidParameterValue", f"Invalid TCP/UDP port range ({first}:{last})")
+        raise invalid_value(f"Invalid TCP/UDP port range ({first}:{last})")
 
 
 def _check_block(block: str) -> None:
     try:
         ipaddress.ip_network(block, strict=False)
     except ValueError:
-        raise ServiceError("InvalidParameterValue", f"CIDR block {block} is malformed") from None
+        raise invalid_value(f"CIDR block {block} is malformed") from None
 
 
 @_check("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")

@@ -3,6 +3,7 @@
 import base64
 import binascii
 
+from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.handlers import ServiceError
 
 __all__ = ["check_user_data", "decoded"]
@@ -32,4 +33,4 @@ def check_user_data(user_data: str) -> None:
     except binascii.Error:
         raise ServiceError("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.") from None
     if len(raw) > _MOST_BYTES:
-        raise ServiceError("InvalidParameterValue", f"User data is limited to {_MOST_BYTES} bytes")
+        raise invalid_value(f"User data is limited to {_MOST_BYTES} bytes")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__: list[str] = []
@@ -66,9 +67,7 @@ def check_values(request: Request) -> None:
     for specification in request.parameters.get("TagSpecifications") or []:
         kind, kinds = specification.get("ResourceType"), _TAGGED.get(request.operation)
         if kinds and kind not in kinds:  # aws/aws-cli#2865
-            raise ServiceError(
-                "InvalidParameterValue", f"'{kind}' is not a valid taggable resource type for this operation."
-            )
+            raise invalid_value(f"'{kind}' is not a valid taggable resource type for this operation.")
         _check_tags(specification.get("Tags") or [])
     if request.operation == "CreateTags":
         _check_tags(request.parameters.get("Tags") or [])
@@ -92,9 +91,7 @@ def _problems(shape: Any, values: Mapping[str, Any]) -> Iterator[ServiceError]:
 def _of_text(name: str, value: str, member: Any) -> Iterator[ServiceError]:
     words = member.metadata.get("enum")
     if words and value not in words:
-        yield ServiceError(
-            "InvalidParameterValue", f"Invalid value '{value}' for {name[0].lower()}{name[1:]}."
-        )
+        yield invalid_value(f"Invalid value '{value}' for {name[0].lower()}{name[1:]}.")
     prefix, code = _FORMS.get(name, ("", ""))
     if prefix and not re.fullmatch(rf"({prefix}[0-9a-f]+|resolve:ssm:.+)", value):
         yield ServiceError(code, f'Invalid id: "{value}" (expecting "{prefix}...")')
@@ -103,20 +100,16 @@ def _of_text(name: str, value: str, member: Any) -> Iterator[ServiceError]:
 def _check_tags(tags: list[Mapping[str, Any]]) -> None:
     for key, count in Counter(str(tag.get("Key") or "") for tag in tags).items():
         if count > 1:
-            raise ServiceError("InvalidParameterValue", f"Duplicate tag key '{key}' specified.")
+            raise invalid_value(f"Duplicate tag key '{key}' specified.")
         if key.lower().startswith("aws:") and not key.startswith(_OF_AWS):
-            raise ServiceError(
-                "InvalidParameterValue",
+            raise invalid_value(
                 f"Value ({key}) for parameter key is invalid. Tag keys starting with 'aws:' are reserved for internal use",
             )
         if not 1 <= len(key) <= _LONGEST_KEY:
-            raise ServiceError(
-                "InvalidParameterValue", f"Tag key exceeds the maximum length of {_LONGEST_KEY} characters"
-            )
+            raise invalid_value(f"Tag key exceeds the maximum length of {_LONGEST_KEY} characters")
     for tag in tags:
         if len(str(tag.get("Value") or "")) > _LONGEST_VALUE:
-            raise ServiceError(
-                "InvalidParameterValue",
+            raise invalid_value(
                 f"Tag value exceeds the maximum length of {_LONGEST_VALUE} characters",
             )
     if len(tags) > _MOST_TAGS:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.networks import backend_of
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -36,14 +37,6 @@ _NEED_IOPS: Final = frozenset({"io1", "io2"})
 _MOST_THROUGHPUT_PER_IOPS: Final = 0.25
 
 
-def _invalid_value(message: str) -> ServiceError:
-    return ServiceError("InvalidParameterValue", message)
-
-
-def _invalid_combination(message: str) -> ServiceError:
-    return ServiceError("InvalidParameterCombination", message)
-
-
 def check_volume(volume: Mapping[str, Any], *, size: int | None) -> None:
     """Refuse a volume whose settings do not fit its type.
 
@@ -58,13 +51,13 @@ def check_volume(volume: Mapping[str, Any], *, size: int | None) -> None:
     throughput = volume.get("Throughput")
     kind = _KINDS.get(name)
     if kind is None:
-        raise _invalid_value(f"Invalid value '{name}' for VolumeType.")
+        raise invalid_value(f"Invalid value '{name}' for VolumeType.")
     if name in _NEED_IOPS and iops is None:
         raise ServiceError("MissingParameter", f"The parameter iops must be specified for {name} volumes.")
     if iops is not None and kind.iops is None:
-        raise _invalid_combination(f"The parameter iops is not supported for {name} volumes.")
+        raise invalid_combination(f"The parameter iops is not supported for {name} volumes.")
     if throughput is not None and kind.throughput is None:
-        raise _invalid_combination(f"The parameter throughput is not supported for {name} volumes.")
+        raise invalid_combination(f"The parameter throughput is not supported for {name} volumes.")
     if volume.get("KmsKeyId") and str(volume.get("Encrypted")).lower() != "true":
         raise ServiceError(
             "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
@@ -79,9 +72,7 @@ def _check_range(what: str, of: str, value: Any, bounds: tuple[int, int] | None,
     if value is None or bounds is None or bounds[0] <= int(value) <= bounds[1]:
         return
     which, bound = ("at least", bounds[0]) if int(value) < bounds[0] else ("at most", bounds[1])
-    raise _invalid_value(
-        f"Volume {what} of {value} {unit} is invalid; {of} must have {which} {bound} {unit}."
-    )
+    raise invalid_value(f"Volume {what} of {value} {unit} is invalid; {of} must have {which} {bound} {unit}.")
 
 
 def _check_ratios(kind: _Kind, size: Any, iops: Any, throughput: Any) -> None:
@@ -89,11 +80,11 @@ def _check_ratios(kind: _Kind, size: Any, iops: Any, throughput: Any) -> None:
         return
     free = kind.iops[0] if kind.iops else 0
     if size is not None and int(iops) > free and (ratio := int(iops) / int(size)) > kind.most_iops_per_gib:
-        raise _invalid_value(
+        raise invalid_value(
             f"Iops to volume size ratio of {ratio:f} is too high; maximum is {kind.most_iops_per_gib}"
         )
     if throughput is not None and (ratio := int(throughput) / int(iops)) > _MOST_THROUGHPUT_PER_IOPS:
-        raise _invalid_value(
+        raise invalid_value(
             f"Throughput (MiBps) to iops ratio of {ratio:f} is too high; maximum is "
             f"{_MOST_THROUGHPUT_PER_IOPS:f} MiBps per iops"
         )
