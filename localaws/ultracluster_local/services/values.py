@@ -21,7 +21,7 @@ _FREE = frozenset({"options", "parameters", "tags"})
 
 
 def install() -> None:
-    """Register the checks, before those of the services."""
+    """Register the checks, after those of the modules of services."""
     for service, operation in _rules():
         Checks(service=service)(operation)(functools.partial(refuse_values, service))
     filtered = [one for one in _operations("ec2") if "Filters" in one.input_shape.members]
