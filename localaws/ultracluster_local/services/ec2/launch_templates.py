@@ -89,6 +89,9 @@ def _check_data(data: Mapping[str, Any]) -> None:
         raise invalid_combination(
             "InstanceType and InstanceRequirements cannot be specified together",
         )
+    if not all(one.get("ResourceType") for one in data.get("TagSpecifications") or []):
+        problem = "The resource type cannot be null or empty."
+        raise ServiceError("InvalidTagSpecification.Malformed", problem)
     check_reservation(data)  # hashicorp/terraform-provider-aws#43881: already by the template
 
 

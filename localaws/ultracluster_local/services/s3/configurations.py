@@ -283,7 +283,7 @@ def _filter(rule: Mapping[str, Any]) -> str:
 
 @_check("PutBucketNotificationConfiguration")
 def check_put_bucket_notification_configuration(request: Request) -> None:
-    """Refuse destinations that S3 cannot reach, and filters that overlap."""
+    """Refuse destinations that S3 cannot reach, and invalid filters."""
     wanted = request.parameters.get("NotificationConfiguration") or {}
     _refuse_overlaps([one for part in wanted.values() if isinstance(part, list) for one in part])
     for kind, target in (
@@ -292,6 +292,11 @@ def check_put_bucket_notification_configuration(request: Request) -> None:
         ("TopicConfigurations", "TopicArn"),
     ):
         for one in wanted.get(kind) or []:
+            for rule in ((one.get("Filter") or {}).get("Key") or {}).get("FilterRules") or []:
+                if rule["Name"].lower() not in {"prefix", "suffix"}:
+                    raise _invalid("filter rule name must be either prefix or suffix")
+            if not one[target].startswith("arn:"):
+                raise _invalid("The ARN could not be parsed")
             if not lets_service(document(_policy_of(one[target]) or ""), ["s3.amazonaws.com"]):
                 raise _invalid("Unable to validate the following destination configurations")
 
