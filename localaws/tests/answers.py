@@ -28,6 +28,8 @@ def _unknown_values(shape: Any, value: Any, path: str) -> Iterator[str]:
         for one in value:
             yield from _unknown_values(shape.member, one, path)
     elif shape.type_name == "string" and shape.enum and value not in shape.enum:
+        if shape.name == "RetryAction" and value.upper() in shape.enum:  # Batch answers it in small letters
+            return
         other = _ALSO_ANSWERED.get(shape.name)
         if other and value in service_model("cloudformation").shape_for(other).enum:
             return

@@ -157,12 +157,13 @@ def page(
     default: int = 100,
     cursor: str = "NextToken",
 ) -> dict[str, Any]:
-    """Return the page of `items` that ``MaxResults`` and the token of a request ask for."""
+    """Return the page of `items` that ``MaxResults`` or ``MaxRecords`` and the token of a request ask for."""
     try:
         start = int(parameters.get(cursor) or 0)
     except ValueError:
         raise ServiceError("InvalidNextToken", "The token is invalid.") from None
-    size = int(parameters.get("MaxResults") or parameters.get("maxResults") or default)
+    asked = (parameters.get(name) for name in ("MaxResults", "maxResults", "MaxRecords"))
+    size = int(next(filter(None, asked), default))
     answer: dict[str, Any] = {key: items[start : start + size]}
     if start + size < len(items):
         answer[cursor] = str(start + size)

@@ -3,12 +3,13 @@
 import base64
 import io
 import json
+import uuid
 import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 from moto.awslambda.exceptions import UnknownEventConfig
-from moto.awslambda.models import EventInvokeConfig, LambdaFunction, lambda_backends
+from moto.awslambda.models import EventInvokeConfig, LambdaBackend, LambdaFunction, lambda_backends
 from moto.awslambda.responses import LambdaResponse
 from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
@@ -88,11 +89,38 @@ def _of_latest(original: Any, made: Any, arn: str, *given: Any) -> None:
     original(made, f"{arn}:{_LATEST}", *given)
 
 
+@instead_of(EventInvokeConfig, "response")
+def _with_destinations(original: Any, made: Any) -> Any:
+    given = made.config.get("DestinationConfig") or {}
+    return {**original(made), "DestinationConfig": {"OnSuccess": {}, "OnFailure": {}, **given}}
+
+
+@instead_of(LambdaBackend, "put_function_event_invoke_config")
+def _put_event_invoke_config(original: Any, backend: Any, name: str, config: Mapping[str, Any]) -> Any:
+    """Replace the settings that a function has; moto adds others and answers the first ones."""
+    backend.get_function(name).event_invoke_config = []
+    return original(backend, name, config)
+
+
+@instead_of(LambdaBackend, "update_function_event_invoke_config")
+def _update_event_invoke_config(_: Any, backend: Any, name: str, config: Mapping[str, Any]) -> Any:
+    backend.get_function_event_invoke_config(name)  # which refuses to update what is not there
+    kept = backend.get_function(name).event_invoke_config[0].config
+    return backend.put_function_event_invoke_config(name, {**kept, **config})
+
+
+@instead_of(LambdaFunction, "__init__", "update_configuration", "update_function_code")
+def _revised(original: Any, function: Any, *given: Any, **named: Any) -> Any:
+    function.revision_id = str(uuid.uuid4())
+    return original(function, *given, **named)
+
+
 @instead_of(LambdaFunction, "get_configuration")
 def _get_configuration(original: Any, function: Any, *given: Any, **named: Any) -> Any:
-    """Say where a function logs: the same snapshot."""
+    """Say where a function logs, and its revision: the same snapshot."""
     logging = {"LogFormat": "Text", "LogGroup": f"/aws/lambda/{function.function_name}"}
-    return {**original(function, *given, **named), "LoggingConfig": logging}
+    more = {"LoggingConfig": logging, "RevisionId": function.revision_id}
+    return {**original(function, *given, **named), **more}
 
 
 @instead_of(LambdaResponse, "invoke")
@@ -209,6 +237,16 @@ def check_code(request: Request) -> None:
 def _is_archive(archive: bytes | str) -> bool:
     content = base64.b64decode(archive) if isinstance(archive, str) else archive
     return zipfile.is_zipfile(io.BytesIO(content))
+
+
+@_check("UpdateFunctionCode", "UpdateFunctionConfiguration")
+def check_revision(request: Request) -> None:
+    """Refuse to change another revision than the latest: the same snapshot."""
+    function, wanted = _function(request), request.parameters.get("RevisionId")
+    if wanted and function is not None and wanted != function.revision_id:
+        advice = "Call the GetFunction/GetAlias API to retrieve the latest Revision Id"
+        problem = f"The Revision Id provided does not match the latest Revision Id. {advice}"
+        raise ServiceError("PreconditionFailedException", problem)
 
 
 @_check("PutFunctionConcurrency")

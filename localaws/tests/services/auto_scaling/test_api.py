@@ -147,3 +147,36 @@ def test_more_than_fifty_instances_are_not_protected_at_once(local: LocalAws) ->
             InstanceIds=[f"i-{number:017x}" for number in range(51)],
             ProtectedFromScaleIn=False,
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("auto-scaling-group", GROUP, ["cluster", "node"]),
+        ("auto-scaling-group", "other", []),
+        ("key", "node", ["node"]),
+        ("value", "december", ["cluster"]),
+        ("propagate-at-launch", "true", ["node"]),
+    ],
+)
+def test_tags_are_found_by_what_they_say(local: LocalAws, name: str, value: str, found: list[str]) -> None:
+    tags = [
+        {"Key": "cluster", "Value": "december", "PropagateAtLaunch": False},
+        {"Key": "node", "Value": "trn2", "PropagateAtLaunch": True},
+    ]
+    client = create(local, Tags=tags)
+
+    shown_tags = client.describe_tags(Filters=[{"Name": name, "Values": [value]}])["Tags"]
+
+    assert [one["Key"] for one in shown_tags] == found
+
+
+def test_tags_are_listed_by_page_and_by_known_filters_only(local: LocalAws) -> None:
+    client = create(local, Tags=[{"Key": "cluster"}, {"Key": "node"}])
+
+    first = client.describe_tags(MaxRecords=1)
+    second = client.describe_tags(MaxRecords=1, NextToken=first["NextToken"])
+
+    assert [one["Key"] for one in first["Tags"] + second["Tags"]] == ["cluster", "node"]
+    with pytest.raises(ClientError, match="Filter type tag-key is not correct"):
+        client.describe_tags(Filters=[{"Name": "tag-key", "Values": ["node"]}])

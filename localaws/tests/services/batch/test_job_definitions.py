@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.refusals import refusal, said, said_of_values
-from tests.services.batch.training_queue import NODES, SIZE, training_queue
+from tests.services.batch.training_queue import LISTS, NODES, SIZE, shown, training_queue
 
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.job_definitions import check_retries, check_timeout
@@ -39,7 +39,8 @@ def test_a_definition_is_read_back_as_it_was_registered(batch: Any) -> None:
     batch.register_job_definition(jobDefinitionName="job", **MULTINODE, retryStrategy={"attempts": 2})
 
     (found,) = batch.describe_job_definitions(jobDefinitionName="job")["jobDefinitions"]
-    assert (found["nodeProperties"], found["retryStrategy"]["attempts"]) == (NODES, 2)
+    assert found["nodeProperties"] == shown(NODES)
+    assert found["retryStrategy"] == {"attempts": 2, "evaluateOnExit": []}
 
 
 def test_definitions_are_found_by_revision_name_and_status(batch: Any) -> None:
@@ -54,13 +55,6 @@ def test_definitions_are_found_by_revision_name_and_status(batch: Any) -> None:
     assert found(jobDefinitions=["one:2"]) == [("one", 2)]
     assert found(jobDefinitionName="one") == [("one", 1), ("one", 2)]
     assert found(status="INACTIVE") == [("one", 1)]
-
-
-EMPTY: dict[str, Any] = {
-    name: []
-    for name in ("environment", "mountPoints", "resourceRequirements", "secrets", "ulimits", "volumes")
-}
-"""Lists that AWS Batch shows of each container."""
 
 
 def fargate(*, cpu: str = "0.25", memory: str = "512", **changes: Any) -> dict[str, Any]:
@@ -80,7 +74,9 @@ def test_a_definition_for_fargate_has_one_of_its_sizes(batch: Any, cpu: str, mem
 
     (found,) = batch.describe_job_definitions(jobDefinitionName="job")["jobDefinitions"]
     assert {key: found[key] for key in wanted} == wanted | {
-        "containerProperties": EMPTY | wanted["containerProperties"]
+        "containerProperties": LISTS
+        | {"fargatePlatformConfiguration": {"platformVersion": "LATEST"}}
+        | wanted["containerProperties"]
     }
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.services.batch.training_queue import NODES, training_queue
+from tests.services.batch.training_queue import NODES, shown, training_queue
 
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.jobs import set_job_status
@@ -20,7 +20,7 @@ def test_submitted_job_waits_and_nothing_runs(batch: Any) -> None:
     job = batch.submit_job(jobName="one", jobQueue="training", jobDefinition="job")["jobId"]
     (found,) = batch.describe_jobs(jobs=[job])["jobs"]
     assert found["status"] == "RUNNABLE"
-    assert found["nodeProperties"] == NODES
+    assert found["nodeProperties"] == shown(NODES)
     assert batch.list_jobs(jobQueue="training")["jobSummaryList"] == []
     runnable = batch.list_jobs(jobQueue="training", jobStatus="RUNNABLE")["jobSummaryList"]
     assert [one["jobId"] for one in runnable] == [job]

@@ -8,11 +8,25 @@ SIZE = {
     "resourceRequirements": [{"type": "VCPU", "value": "1"}, {"type": "MEMORY", "value": "512"}],
     "image": "x",
 }
-NODES = {
+LISTS: dict[str, Any] = {
+    name: []
+    for name in (
+        *("command", "environment", "mountPoints"),
+        *("resourceRequirements", "secrets", "ulimits", "volumes"),
+    )
+}
+"""Lists that AWS Batch shows of each container."""
+NODES: dict[str, Any] = {
     "numNodes": 4,
     "mainNode": 0,
     "nodeRangeProperties": [{"targetNodes": "0:3", "container": {**SIZE, "instanceType": "trn2.48xlarge"}}],
 }
+
+
+def shown(nodes: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of nodes as AWS Batch shows them."""
+    ranges = [{**one, "container": LISTS | one["container"]} for one in nodes["nodeRangeProperties"]]
+    return {**nodes, "nodeRangeProperties": ranges}
 
 
 def training_queue(local: LocalAws) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
 from ultracluster_local.cloudformation.templates.intrinsic_functions import UNKNOWN, resolve
-from ultracluster_local.cloudformation.templates.parsing import creation_order, references
+from ultracluster_local.cloudformation.templates.parsing import creation_order, is_intrinsic, references
 from ultracluster_local.cloudformation.templates.validation import stack_scope
 from ultracluster_local.instance.clients import Clients
 
@@ -61,6 +61,7 @@ class _Plan:
     ) -> None:
         self.stack = stack
         self.template = template
+        self.changed = {name for name, value in stack.parameters.items() if parameters.get(name) != value}
         # Resources with a new physical ID, and those whose attributes may change.
         self.new_ids: set[str] = set()
         self.modified: set[str] = set()
@@ -117,7 +118,9 @@ class _Plan:
         kind = old.resource_type
         create_only = provider_of(kind).create_only(kind, old.properties, properties)
         conditional = provider_of(kind).conditional_create_only(kind)
-        details = [self._detail(one, definition, create_only, conditional) for one in found]
+        details = [
+            detail for one in found for detail in self._details(one, definition, create_only, conditional)
+        ]
         needs = {(one["Target"]["RequiresRecreation"], one["Evaluation"]) for one in details}
         if ("Always", "Static") in needs:
             replacement = "True"
@@ -138,15 +141,15 @@ class _Plan:
             | _contexts(old.properties, properties)
         )
 
-    def _detail(
+    def _details(
         self,
         change: PropertyChange,
         definition: Mapping[str, Any],
         create_only: frozenset[tuple[str, ...]],
         conditional: frozenset[tuple[str, ...]],
-    ) -> dict[str, Any]:
+    ) -> Iterator[dict[str, Any]]:
         name = change.path[0]
-        cause = self._cause((definition.get("Properties") or {}).get(name))
+        unresolved = _at(change.path, definition.get("Properties") or {})
         recreation = "Never"
         if _touches(change.path, create_only):
             recreation = "Always"
@@ -165,15 +168,26 @@ class _Plan:
             target["AfterValue"] = _shown(change.after)
         kind = "Add" if change.before is None else "Remove" if change.after is None else "Modify"
         target["AttributeChangeType"] = kind
+        named = list(dict.fromkeys(references(unresolved)))
+        parameters = [one for one in named if one in self.changed]
+        for one in parameters:
+            source = {"ChangeSource": "ParameterReference", "CausingEntity": one}
+            yield {"Target": target, "Evaluation": "Static"} | source
         unknown = UNKNOWN in _shown(change.after)
-        detail = {"Target": target, "Evaluation": "Dynamic" if unknown else "Static"}
-        if unknown and cause:
-            return detail | {"ChangeSource": "ResourceAttribute", "CausingEntity": cause}
-        return detail | {"ChangeSource": "DirectModification"}
+        source = {"ChangeSource": "DirectModification"}
+        cause = next((one for one in named if one in self.new_ids | self.modified), "") if unknown else ""
+        if cause:
+            source = {"ChangeSource": "ResourceAttribute", "CausingEntity": cause}
+        yield {"Target": target, "Evaluation": "Dynamic" if unknown or parameters else "Static"} | source
 
-    def _cause(self, unresolved: Any) -> str:
-        changing = self.new_ids | self.modified
-        return next((one for one in references(unresolved) if one in changing), "")
+
+def _at(path: tuple[str, ...], unresolved: Any) -> Any:
+    """Return the part of unresolved properties at `path`, or the function that stands for it."""
+    for part in path:
+        if not isinstance(unresolved, dict) or is_intrinsic(unresolved):
+            break
+        unresolved = unresolved.get(part)
+    return unresolved
 
 
 def _touches(path: tuple[str, ...], others: frozenset[tuple[str, ...]]) -> bool:

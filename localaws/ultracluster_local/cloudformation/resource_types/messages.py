@@ -18,7 +18,13 @@ from ultracluster_local.cloudformation.values import Properties, changed_keys
 
 __all__ = ["PROVIDERS"]
 
-_TOPIC_ATTRIBUTES = ("DisplayName", "KmsMasterKeyId", "SignatureVersion", "TracingConfig")
+_TOPIC_ATTRIBUTES = {
+    "DisplayName": "",
+    "KmsMasterKeyId": "",
+    "SignatureVersion": "1",
+    "TracingConfig": "PassThrough",
+}
+"""Attributes with their defaults: API_SetTopicAttributes."""
 
 
 def _text(value: Any) -> str:
@@ -106,14 +112,15 @@ class _PolicyOf(Provider):
 
 
 _NO_STATEMENTS = json.dumps({"Version": "2012-10-17", "Statement": []})
-_SUBSCRIPTION_ATTRIBUTES = (
-    "DeliveryPolicy",
-    "FilterPolicy",
-    "FilterPolicyScope",
-    "RawMessageDelivery",
-    "RedrivePolicy",
-    "SubscriptionRoleArn",
-)
+_SUBSCRIPTION_ATTRIBUTES = {
+    "DeliveryPolicy": "{}",
+    "FilterPolicy": "{}",
+    "FilterPolicyScope": "MessageAttributes",
+    "RawMessageDelivery": "false",
+    "RedrivePolicy": "{}",
+    "SubscriptionRoleArn": "",
+}
+"""Attributes with their defaults: API_SetSubscriptionAttributes."""
 
 
 def _subscription(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
@@ -123,6 +130,19 @@ def _subscription(context: Context, properties: dict[str, Any]) -> dict[str, Any
 
 
 _QUEUE_NAMES = {"QueueName", "Tags"}
+
+
+_UNSET = {
+    "DelaySeconds": "0",
+    "KmsDataKeyReusePeriodSeconds": "300",
+    "KmsMasterKeyId": "",
+    "MaximumMessageSize": "262144",
+    "MessageRetentionPeriod": "345600",
+    "ReceiveMessageWaitTimeSeconds": "0",
+    "RedrivePolicy": "",
+    "VisibilityTimeout": "30",
+}
+"""What an update makes of attributes that it takes away: localstack/localstack, test_change_sets.snapshot.json (2025-12-05)."""
 
 
 def _queue_attributes(properties: Properties) -> dict[str, str]:
@@ -148,7 +168,8 @@ class _Queue(ApiProvider):
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update attributes and tags of the queue."""
-        changed = {key: part for key, part in _queue_attributes(new).items() if key in changed_keys(old, new)}
+        given = {**_UNSET, **_queue_attributes(new)}
+        changed = {key: part for key, part in given.items() if key in changed_keys(old, new)}
         if changed:
             context.call("sqs", "SetQueueAttributes", {"QueueUrl": physical_id, "Attributes": changed})
         return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
@@ -162,7 +183,10 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteTopic", "TopicArn"),
         reads=("GetTopicAttributes", "TopicArn", "Attributes"),
         generates=("TopicName", 256),
-        settings={name: _attribute("SetTopicAttributes", name) for name in _TOPIC_ATTRIBUTES},
+        settings={
+            name: _attribute("SetTopicAttributes", name, absent=absent)
+            for name, absent in _TOPIC_ATTRIBUTES.items()
+        },
         owner="TopicArn",
         sends={"TopicName": "Name"},
         apart=frozenset({"Subscription"}),
@@ -183,8 +207,8 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("GetSubscriptionAttributes", "SubscriptionArn", "Attributes"),
         prepare=_subscription,
         settings={
-            name: _attribute("SetSubscriptionAttributes", name, absent="{}", at_creation=True)
-            for name in _SUBSCRIPTION_ATTRIBUTES
+            name: _attribute("SetSubscriptionAttributes", name, absent=absent, at_creation=True)
+            for name, absent in _SUBSCRIPTION_ATTRIBUTES.items()
         },
         owner="SubscriptionArn",
     ),

@@ -283,6 +283,29 @@ def delete_tags(request: Request) -> Mapping[str, Any]:
     return {}
 
 
+_TAG_FILTERS = {
+    "auto-scaling-group": "ResourceId",
+    "key": "Key",
+    "value": "Value",
+    "propagate-at-launch": "PropagateAtLaunch",
+}
+"""Members that filters of DescribeTags compare: API_Filter."""
+
+
+@handlers("DescribeTags")
+def describe_tags(request: Request) -> Mapping[str, Any]:
+    """Describe the tags of groups."""
+    found = [tag for group in groups(request.region).values() for tag in group.tags]
+    for one in request.parameters.get("Filters") or []:
+        if one["Name"] not in _TAG_FILTERS:
+            raise invalid(
+                f"Filter type {one['Name']} is not correct. Allowed Filter types are: {' '.join(_TAG_FILTERS)}"
+            )
+        values = {{"true": True, "false": False}.get(value, value) for value in one["Values"]}
+        found = [tag for tag in found if tag[_TAG_FILTERS[one["Name"]]] in values]
+    return page(found, parameters=request.parameters, key="Tags", default=50)
+
+
 # Instances
 
 

@@ -78,7 +78,7 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
     if resources:
         resources.pop("updateToLatestImageVersion", None)
         if not resources["type"].startswith("FARGATE"):
-            resources.setdefault("minvCpus", 0)
+            resources.setdefault("desiredvCpus", resources.setdefault("minvCpus", 0))
     batch.environments[arn] = environment
     begin_change(batch, arn, "CREATING", _verdict(request, environment))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
@@ -124,18 +124,9 @@ def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]
 @handlers("DescribeComputeEnvironments")
 def describe_compute_environments(request: Request) -> Mapping[str, Any]:
     """Describe all compute environments, or the named ones."""
-    shown = described(
+    return described(
         request, batch_of(request.region).environments, "computeEnvironment", "computeEnvironments"
     )
-    return {**shown, "computeEnvironments": [_with_default(one) for one in shown["computeEnvironments"]]}
-
-
-def _with_default(environment: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Show the vCPUs that an environment wants: at first as many as it keeps."""
-    resources = environment.get("computeResources") or {}
-    if "minvCpus" not in resources:
-        return environment
-    return {**environment, "computeResources": {"desiredvCpus": resources["minvCpus"], **resources}}
 
 
 @handlers("UpdateComputeEnvironment")
@@ -156,7 +147,7 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     if given.get("computeResources"):
         resources = given["computeResources"]
         to_latest = resources.pop("updateToLatestImageVersion", False)
-        changed["computeResources"] = environment.get("computeResources", {}) | resources
+        changed["computeResources"] = _with_desired(environment.get("computeResources", {}), resources)
         _check_resources(request, environment, changed, to_latest=to_latest)
     elif given.get("unmanagedvCpus") is not None and environment["type"] == "MANAGED":
         raise refused("unmanagedvCpus is only supported when the type parameter is set to UNMANAGED")
@@ -164,6 +155,21 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     environment |= changed
     begin_change(batch, arn, "UPDATING", _verdict(request, environment))
     return {key: environment[key] for key in ("computeEnvironmentName", "computeEnvironmentArn")}
+
+
+def _with_desired(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return changed resources; the vCPUs that an environment wants stay, as far as their new bounds allow."""
+    after = {**before, **given}
+    wanted = before.get("desiredvCpus")
+    if wanted is not None and "desiredvCpus" not in given:
+        after["desiredvCpus"] = min(max(wanted, after["minvCpus"]), after["maxvCpus"])
+    elif wanted is not None and given["desiredvCpus"] < wanted:
+        # AWS's error message, from the troubleshooting page of the AWS Batch User Guide.
+        raise refused(
+            "Manually scaling down compute environment is not supported. Disconnecting job queues from compute "
+            "environment will cause it to scale-down to minvCpus."
+        )
+    return after
 
 
 def _check_resources(
@@ -193,12 +199,6 @@ def _check_resources(
             )
         if after.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
             raise refused("BEST_FIT isn't supported when updating a compute environment")
-    if after.get("desiredvCpus", 0) < before.get("desiredvCpus", 0):
-        # AWS's error message, from the troubleshooting page of the AWS Batch User Guide.
-        raise refused(
-            "Manually scaling down compute environment is not supported. Disconnecting job queues from compute "
-            "environment will cause it to scale-down to minvCpus."
-        )
     check_compute_resources(request, after)
 
 

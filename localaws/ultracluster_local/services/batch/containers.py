@@ -15,6 +15,7 @@ __all__ = [
     "containers_of_task",
     "quantity",
     "task_of",
+    "with_lists",
 ]
 
 _LEAST_MEMORY = 4
@@ -40,6 +41,30 @@ def quantity(container: Mapping[str, Any], kind: str) -> str | None:
             return str(one["value"])
     older = container.get({"VCPU": "vcpus", "MEMORY": "memory"}.get(kind, ""))
     return None if older is None else str(older)
+
+
+_FILLED = frozenset({"ContainerProperties", "EcsTaskProperties", "RetryStrategy"})
+
+
+def with_lists(given: Any, shape: Any, *, filled: bool = False) -> Any:
+    """Return settings with the empty lists and the small letters that AWS Batch answers.
+
+    hashicorp/terraform-provider-aws, internal/service/batch: container_properties.go and job_definition_test.go.
+
+    Args:
+        given: Settings in the form of `shape`, a shape of botocore.
+        shape: Their shape.
+        filled: Whether it is in a container or a retry strategy. Default: as the shape says.
+    """
+    if shape.type_name == "list":
+        return [with_lists(one, shape.member, filled=filled) for one in given]
+    if shape.type_name != "structure":
+        return given.lower() if shape.name == "RetryAction" else given
+    filled = filled or shape.name in _FILLED
+    empty: dict[str, Any] = {
+        name: [] for name, one in shape.members.items() if filled and one.type_name == "list"
+    }
+    return empty | {key: with_lists(part, shape.members[key], filled=filled) for key, part in given.items()}
 
 
 def task_of(job: Mapping[str, Any]) -> dict[str, Any]:

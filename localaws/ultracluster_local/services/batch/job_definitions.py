@@ -8,7 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.containers import check_container, quantity
+from ultracluster_local.instance.clients import service_model
+from ultracluster_local.services.batch.containers import check_container, quantity, with_lists
 from ultracluster_local.services.batch.instance_types import check_instance_types
 from ultracluster_local.services.batch.node_ranges import check_node_properties
 from ultracluster_local.services.batch.state import batch_of, client_error, refused, settings_of
@@ -36,11 +37,14 @@ def register_job_definition(request: Request) -> Mapping[str, Any]:
     name = given["jobDefinitionName"]
     revision = batch.revisions[name] = batch.revisions.get(name, 0) + 1
     arn = request.arn("batch", f"job-definition/{name}:{revision}")
+    shape = service_model("batch").operation_model(request.operation).input_shape
+    if "FARGATE" in given.get("platformCapabilities", []) and "containerProperties" in given:
+        given["containerProperties"].setdefault("fargatePlatformConfiguration", {"platformVersion": "LATEST"})
     batch.definitions[arn] = {
         "tags": {},
         "parameters": {},
         "containerOrchestrationType": "ECS",
-        **given,
+        **with_lists(given, shape),
         "jobDefinitionArn": arn,
         "revision": revision,
         "status": "ACTIVE",
@@ -219,18 +223,7 @@ def describe_job_definitions(request: Request) -> Mapping[str, Any]:
         shown = [one for one in shown if one["jobDefinitionName"] == request.parameters["jobDefinitionName"]]
     if request.parameters.get("status"):
         shown = [one for one in shown if one["status"] == request.parameters["status"]]
-    listed = [_with_lists(one) for one in shown]
-    return page(listed, parameters=request.parameters, key="jobDefinitions", cursor="nextToken")
-
-
-_LISTS = ("environment", "mountPoints", "resourceRequirements", "secrets", "ulimits", "volumes")
-
-
-def _with_lists(definition: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Show lists that a container was defined without as empty ones."""
-    container = definition.get("containerProperties")
-    empty: dict[str, Any] = {name: [] for name in _LISTS}
-    return {**definition, "containerProperties": {**empty, **container}} if container else definition
+    return page(shown, parameters=request.parameters, key="jobDefinitions", cursor="nextToken")
 
 
 @handlers("DeregisterJobDefinition")

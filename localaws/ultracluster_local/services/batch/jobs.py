@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.instance.clients import service_model
+from ultracluster_local.services.batch.containers import with_lists
 from ultracluster_local.services.batch.job_definitions import find_definition
 from ultracluster_local.services.batch.overrides import are_too_long, with_overrides
 from ultracluster_local.services.batch.pending import add_children, check_array, check_dependencies, settle
@@ -34,6 +36,8 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
     definition = find_definition(request, given["jobDefinition"])
     check_submission(batch, queue, definition, given)
+    shape = service_model("batch").operation_model(request.operation).input_shape
+    given = with_lists(given, shape)
     dependencies = given.get("dependsOn") or []
     array = given.get("arrayProperties")
     check_dependencies(batch, dependencies, size=(array or {}).get("size", 0))

@@ -45,7 +45,8 @@ def with_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) -> d
         return {"nodeProperties": nodes}
     if "containerProperties" in definition:
         overrides = given.get("containerOverrides") or {}
-        return {"container": _merged(copy.deepcopy(definition["containerProperties"]), overrides)}
+        container = {"networkInterfaces": [], **copy.deepcopy(definition["containerProperties"])}
+        return {"container": _merged(container, overrides)}
     properties = copy.deepcopy(definition["ecsProperties"])
     (task,) = properties["taskProperties"]
     named = {

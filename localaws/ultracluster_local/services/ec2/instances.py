@@ -50,6 +50,30 @@ def check_modify_instance_attribute(request: Request) -> None:
         raise ServiceError("IncorrectInstanceState", problem)
 
 
+@_check("StartInstances")
+def check_start_instances(request: Request) -> None:
+    """Refuse an instance whose reservation is full, over, or for another type (hashicorp/terraform-provider-aws#32458)."""
+    for name in request.parameters["InstanceIds"]:
+        instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(name)
+        reserved = getattr(instance, "capacity_reservation_id", None)
+        if reserved and instance.state == "stopped":
+            reservation = find_reservation(request, reserved)
+            if reservation.segment.instance_type != instance.instance_type or not _room(request, reservation):
+                raise _no_room()
+
+
+@_check("AttachNetworkInterface")
+def check_attach_network_interface(request: Request) -> None:
+    """Refuse a device index that an interface of the instance has (cilium/cilium#42512); moto knows one network card."""
+    given = request.parameters
+    instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(given["InstanceId"])
+    index = int(given["DeviceIndex"])
+    if instance is not None and index in instance.nics and not given.get("NetworkCardIndex"):
+        raise invalid_value(
+            f"Instance '{instance.id}' already has an interface attached at device index '{index}'."
+        )
+
+
 filter_dict_attribute_mapping.update(_FILTERS)
 
 
@@ -115,7 +139,7 @@ def _run_instances(original: Any, response: Any) -> Any:
     # EC2 launches up to MaxCount; moto launches MinCount.
     count = min(int(given["MaxCount"]), _room(request, reservation))
     if count < int(given["MinCount"]):
-        raise _no_room(reservation)
+        raise _no_room()
     given["MinCount"] = count
     answer = _placed(original(response), given, own_tags)
     for instance in answer.result.instances:
@@ -175,15 +199,12 @@ def _check_zone(request: Request, reservation: Reservation) -> None:
     subnet_id = request.parameters.get("SubnetId") or interfaces[0].get("SubnetId")
     subnet = subnets(request.region).get(subnet_id or "")
     if subnet and subnet.availability_zone != reservation.segment.zone:
-        raise _no_room(reservation)
+        raise _no_room()
 
 
-def _no_room(reservation: Reservation) -> ServiceError:
-    return ServiceError(
-        "ReservationCapacityExceeded",
-        f"The requested reservation {reservation.reservation_id} does not have sufficient compatible and available capacity "
-        "for this request.",
-    )
+def _no_room() -> ServiceError:
+    problem = "The requested reservation does not have sufficient compatible and available capacity for this request."
+    return ServiceError("ReservationCapacityExceeded", problem)
 
 
 def _room(request: Request, reservation: Reservation) -> int:

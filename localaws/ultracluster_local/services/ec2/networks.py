@@ -7,6 +7,7 @@ from typing import Any
 
 from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
+from moto.ec2.models.availability_zones_and_regions import Zone
 from moto.ec2.models.elastic_ip_addresses import ElasticAddress
 from moto.ec2.models.route_tables import RouteTable
 from moto.ec2.models.vpcs import VPCBackend
@@ -31,7 +32,10 @@ _GONE = frozenset({"terminated", "shutting-down"})
 
 ElasticAddress.public_ipv4_pool = "amazon"
 ElasticAddress.network_border_group = property(lambda address: address.ec2_backend.region_name)
-RouteTable.propagating_vgws = []  # as localstack/localstack, test_ec2.snapshot.json shows
+RouteTable.propagating_vgws = []  # as localstack/localstack, test_ec2.snapshot.json shows, and zones too
+Zone.opt_in_status = "opt-in-not-required"
+Zone.network_border_group = property(lambda zone: zone.region_name)
+Zone.group_name = property(lambda zone: f"{zone.region_name}-zg-1")
 
 
 @instead_of(EC2Response, "allocate_address")

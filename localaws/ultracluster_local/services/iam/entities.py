@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.core.responses import ActionResult
+from moto.core.serialize import url_encode
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 from moto.iam.exceptions import NotFoundException
 from moto.iam.models import (
@@ -61,6 +62,18 @@ def _identified(original: Any, made: Any, *given: Any, **named: Any) -> None:
 
 for _kind in _PREFIXES:
     instead_of(_kind, "__init__")(_identified)
+
+
+_DOCUMENTS = (
+    "CreateServiceLinkedRoleResponse.Role.AssumeRolePolicyDocument",
+    "InstanceProfileResponse.InstanceProfile.Roles.Role.AssumeRolePolicyDocument",
+    "InstanceProfiles.InstanceProfile.Roles.Role.AssumeRolePolicyDocument",
+    "ListRolesResponse.Roles.Role.AssumeRolePolicyDocument",
+    "PolicyVersionResponse.PolicyVersion.Document",
+    "Versions.PolicyVersion.Document",
+)
+"""Ends of the paths of policies that moto answers without the encoding of URLs."""
+IamResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER.update(dict.fromkeys(_DOCUMENTS, url_encode))
 
 
 @instead_of(NotFoundException, "__init__")
@@ -122,6 +135,15 @@ def _linked(original: Any, iam: Any, service_name: str, description: str, suffix
         _know(arn)
         iam.attach_role_policy(arn, role.name)
     return role
+
+
+@instead_of(IAMBackend, "delete_service_linked_role")
+def _unlinked(original: Any, iam: Any, name: str) -> str:
+    """Detach the policies first, and name the task as AWS does: the same snapshot."""
+    role = iam.get_role(name)
+    for arn in list(role.managed_policies):
+        iam.detach_role_policy(arn, name)
+    return f"task{role.path}{name}/{original(iam, name)}"
 
 
 def _malformed(message: str) -> ServiceError:

@@ -57,6 +57,15 @@ def check_create_queue(request: Request) -> None:
             raise ServiceError("QueueAlreadyExists", problem)
 
 
+@_check("CreateQueue", "SetQueueAttributes")
+def check_encryption(request: Request) -> None:
+    """Refuse two kinds of encryption: localstack/localstack, test_sqs.snapshot.json (2024-04-30)."""
+    given = request.parameters.get("Attributes") or {}
+    if given.get("KmsMasterKeyId") and str(given.get("SqsManagedSseEnabled")).lower() == "true":
+        problem = "You can use one type of server-side encryption (SSE) at one time. You can either enable KMS SSE or SQS SSE."
+        raise ServiceError("InvalidAttributeName", problem)
+
+
 @_check("SendMessage")
 def check_send_message(request: Request) -> None:
     """Refuse an empty message: localstack/localstack, test_sqs.snapshot.json (2025-09-22)."""

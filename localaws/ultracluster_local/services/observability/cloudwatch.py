@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from moto.cloudwatch.models import Alarm, cloudwatch_backends
+from moto.cloudwatch.models import Alarm, CloudWatchBackend, cloudwatch_backends
 
 from ultracluster_local.alarms.alarm_rules import is_in_alarm
 from ultracluster_local.instance.environment import ACCOUNT
@@ -30,6 +30,14 @@ def _without_data(original: Any, alarm: Any, *given: Any, **named: Any) -> None:
     """Begin alarms without data, as localstack/localstack, test_cloudwatch.snapshot.json shows (2025-09-24)."""
     original(alarm, *given, **named)
     alarm.state_value = "INSUFFICIENT_DATA"
+
+
+@instead_of(CloudWatchBackend, "delete_alarms")
+def _with_tags(original: Any, backend: Any, names: list[str]) -> None:
+    """Delete the tags of alarms with them: the same snapshot (2026-02-17)."""
+    for alarm in backend.get_alarms_by_alarm_names(names):
+        backend.tagger.delete_all_tags_for_resource(alarm.alarm_arn)
+    original(backend, names)
 
 
 @_check("PutDashboard")

@@ -114,3 +114,9 @@ def _put_object(original: Any, response: Any) -> Any:
         problem = f"Key '{key}' does not exist" if formed else f"Invalid keyId '{key}'"
         raise S3ClientError("KMS.NotFoundException", problem)
     return original(response)
+
+
+@instead_of(S3Response, "_tagging_from_xml")
+def _tagging_from_xml(original: Any, response: Any) -> Any:
+    """Take an empty set of tags, at which moto fails."""
+    return original(response) if "<Tag>" in str(response.body) else {}
