@@ -24,14 +24,14 @@ def test_an_error_is_its_code_and_sentences_that_end_in_one_period(error: LocalA
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [("a\n\x1b[31m", r"'a\n\x1b[31m'"), ("ä", r"'\xe4'"), (7, "7"), ("x" * 78, f"'{'x' * 78}'")],
+    [("a\n\x1b[31m", r"'a\n\x1b[31m'"), ("ä", r"'\xe4'"), (7, "7"), ("x" * 74, f"'{'x' * 74}'")],
 )
 def test_a_value_is_quoted_in_ascii_without_control_characters(value: object, text: str) -> None:
     assert quote(value) == text
 
 
-def test_a_long_value_is_cut_to_eighty_characters() -> None:
-    text = quote("x" * 79)
+def test_a_long_value_is_cut_to_seventy_six_characters() -> None:
+    text = quote("x" * 75)
 
-    assert len(text) == 80
+    assert len(text) == 76
     assert text.endswith("...")
