@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
+from constructs import Construct
 
 from ultracluster_spec.findings import Finding, quote, require
 from ultracluster_spec.grants import NEVER
@@ -30,15 +32,19 @@ def never() -> iam.PolicyStatement:
     return iam.PolicyStatement(sid="Never", effect=iam.Effect.DENY, actions=[*NEVER], resources=["*"])
 
 
-def extend_role(role: iam.IRole, statements: Sequence[iam.PolicyStatement], *, path: str) -> list[Finding]:
-    """Add statements to a role that is passed in, and return the warning about one that is imported.
+def extend_role(
+    scope: Construct,
+    construct_id: str,
+    role: iam.IRole,
+    statements: Sequence[iam.PolicyStatement],
+    *,
+    path: str,
+) -> tuple[iam.IRole, list[Finding]]:
+    """Add statements to a role that is passed in; return the role to use, and the warning about one that is imported.
 
     They have no Sid, because a role may be shared by what adds the same kind of statement for other resources.
     """
-    for statement in statements:
-        statement.sid = None
-        role.add_to_principal_policy(statement)
-    return require(
+    findings = require(
         isinstance(role, iam.Role),
         "UC6165",
         f"the role {quote(role.node.path)} is imported, so that what else it may do is unknown, and one that is not mutable "
@@ -46,6 +52,25 @@ def extend_role(role: iam.IRole, statements: Sequence[iam.PolicyStatement], *, p
         remedy="Check that it allows what a new role would, or pass an iam.Role of the app",
         path=path,
     )
+    role = _role_for(scope, construct_id, role)
+    for statement in statements:
+        statement.sid = None
+        role.add_to_principal_policy(statement)
+    return role, findings
+
+
+def _role_for(scope: Construct, construct_id: str, role: iam.IRole) -> iam.IRole:
+    """Return a role as the stack of a scope can extend it: that of another stack of the app as an imported one.
+
+    Its own policy, in the other stack, would refer to what this stack defines, and this stack refers to the role: a cycle.
+    """
+    if not isinstance(role, iam.Role) or Stack.of(role) is Stack.of(scope):
+        return role
+    resource = role.node.default_child
+    role_path = (isinstance(resource, iam.CfnRole) and resource.path) or "/"
+    # Not `role_arn`: the CDK cannot find the name behind the path in an ARN that is a token.
+    arn = f"arn:{Aws.PARTITION}:iam::{Stack.of(role).account}:role{role_path}{role.role_name}"
+    return iam.Role.from_role_arn(scope, construct_id, arn)
 
 
 def grant(

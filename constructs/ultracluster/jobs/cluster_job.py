@@ -229,8 +229,9 @@ class ClusterJob(Construct):
     ) -> iam.IRole:
         """Define a role with permissions, or add them to the one that is passed in."""
         if given is not None:
-            warn(self, *extend_role(given, statements, path=path))
-            return given
+            role, warnings = extend_role(self, f"Imported{construct_id}", given, statements, path=path)
+            warn(self, *warnings)
+            return role
         return iam.Role(
             self,
             construct_id,

@@ -200,9 +200,11 @@ class NodeGroup(Construct):
         self.scratch_path = scratch_path
         self.kms_key = kms_key
         self.joins = joins
+        statements = _node_statements(joins)
         if role is not None:
-            warn(self, *extend_role(role, _node_statements(joins), path="role"))
-        self.role = role or _define_role(self, _node_statements(joins))
+            role, warnings = extend_role(self, "ImportedRole", role, statements, path="role")
+            warn(self, *warnings)
+        self.role = role or _define_role(self, statements)
         if metrics is not None:
             metrics.grant_publish(self.role)
         self._instance_profile = iam.CfnInstanceProfile(
