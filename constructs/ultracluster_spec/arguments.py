@@ -26,7 +26,15 @@ from typing import (
 
 from ultracluster_spec.bounds import NOT_A_CHOICE
 from ultracluster_spec.did_you_mean import suggestion
-from ultracluster_spec.findings import Finding, FindingsError, is_number_token, printable, quote, reject
+from ultracluster_spec.findings import (
+    Finding,
+    FindingsError,
+    is_number_token,
+    is_token,
+    printable,
+    quote,
+    reject,
+)
 from ultracluster_spec.record import RuleRecord
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
@@ -46,8 +54,12 @@ _FINITE: Final = "a finite number"
 
 _REFUSED_BY_CDK: Final = re.compile(
     r"There is already a Construct with name .*|\w+ at '.*' should be created in the scope of a Stack"
+    r"|Only root constructs may have an empty ID"
 )
-"""What the CDK says of an ID that is taken and of a scope outside a stack, which are mistakes of the call."""
+"""What the CDK says of an ID that is taken or empty, and of a scope outside a stack, which are mistakes of the call."""
+
+_IN_FILES: Final = {"name": "cluster_name", "nodes": "node_count"}
+"""Arguments that have another name in a rollout file."""
 
 _IN_UNITS: Final = {
     "days": "to_days",
@@ -82,7 +94,7 @@ def validate_arguments(function: Callable[_Parameters, _Result]) -> Callable[_Pa
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         given = dict(zip(names, args, strict=False)) | kwargs
         found = _find({name: given[name] for name in numbers if name in given}, numbers)
-        others = [*_find_types(given, annotations), *_find_choices(given, own)]
+        others = [*_find_types(given, annotations), *_find_choices(given, own), *_find_token_id(given)]
         try:
             if options is not None:
                 _check_options(kwargs.keys() - names, options, function)
@@ -137,8 +149,11 @@ def arguments_error(said: str, names: Collection[str]) -> ArgumentsError:
         r".* unexpected keyword argument '(\w+)'", said
     )  # newer versions of Python guess what was meant
     if not unknown:
-        return ArgumentsError.message(said)
-    return ArgumentsError.message(unknown[0], allowed=", ".join(names), remedy=suggestion(unknown[1], names))
+        by_position = " positional argument" in said and " but " in said
+        return ArgumentsError.message(said, remedy="Pass the others by name" if by_position else "")
+    name = _IN_FILES.get(unknown[1], "")
+    remedy = suggestion(name if name in names else unknown[1], names)
+    return ArgumentsError.message(unknown[0], allowed=", ".join(names), remedy=remedy)
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -160,7 +175,7 @@ def _construct_path(given: Mapping[str, Any]) -> str:
     """Return the path of the construct that a call makes in a scope, or of the one whose method is called."""
     scope, name = given.get("scope", given.get("self")), given.get("construct_id", "")
     path = getattr(getattr(scope, "node", None), "path", "")  # a construct; this package knows no CDK
-    return "/".join(part for part in (path, name) if part and isinstance(part, str))
+    return "/".join(part for part in (path, name) if part and isinstance(part, str) and not is_token(part))
 
 
 def validate_fields(values: Any) -> None:
@@ -247,6 +262,14 @@ def _wrong(path: str, value: Any, annotation: Any) -> Iterator[Finding]:
     allowed = _name(annotation)
     remedy = "Pass one, such as Duration.minutes(30)" if allowed.startswith("cdk.Duration") else ""
     yield Finding(NOT_OF_ITS_TYPE, f"got {_shown(value)}", allowed=allowed, remedy=remedy, path=path)
+
+
+def _find_token_id(given: Mapping[str, Any]) -> list[Finding]:
+    """Find an ID that is a token, which the CDK refuses late, at the first part of the construct, or never."""
+    name = given.get("construct_id", "")
+    if not isinstance(name, str) or not is_token(name):
+        return []
+    return [Finding(NOT_OF_ITS_TYPE, f"got {quote(name)}", allowed="a text", path="construct_id")]
 
 
 def _find_choices(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:

@@ -156,8 +156,8 @@ def check_group_settings(
 
 
 def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
-    """Check the maximum number of nodes of a queue, None or 0 if nothing limits them (UC4101)."""
-    if count:
+    """Check the maximum number of nodes of a queue, None if nothing limits them (UC4101)."""
+    if count is not None:
         return MAX_NODES.check(count, path=path)
     return [
         replace(finding, problem="the maximum number of nodes is not set")

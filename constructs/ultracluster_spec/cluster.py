@@ -1,6 +1,6 @@
 """A cluster of the rollout: one UltraCluster in one zone of one Region."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal
 
@@ -26,7 +26,7 @@ from ultracluster_spec.capacity import (
     placeholder_reservation,
 )
 from ultracluster_spec.file_system import FileSystem, OptionalFileSystem
-from ultracluster_spec.findings import Finding, Severity, require
+from ultracluster_spec.findings import Finding, Severity, is_token, require
 from ultracluster_spec.images import AMI
 from ultracluster_spec.instance_type import CustomInstanceType, InstanceTypeName, get_instance_type
 from ultracluster_spec.job import NamedJob
@@ -58,27 +58,35 @@ MOST_TAGS: Final = 40
 # Letters and digits of any script, spaces and these: + - = . _ : / @ ("Tagging AWS Resources", November 2026).
 _CHARACTER: Final = r"[^\x00-\x1f!-*,;<>?\[-^`{-\x7f]"
 
-_TagKey = Annotated[
-    str,
-    Form(
-        code="UC2107",
-        pattern=rf"(?![aA][wW][sS]:){_CHARACTER}{{1,128}}",
-        allowed="1 to 128 letters, digits, spaces and + - = . _ : / @, without the reserved prefix aws:",
-    ),
-]
+_TAG_KEY: Final = Form(
+    code="UC2107",
+    pattern=rf"(?![aA][wW][sS]:){_CHARACTER}{{1,128}}",
+    allowed="1 to 128 letters, digits, spaces and + - = . _ : / @, without the reserved prefix aws:",
+)
 
-_TagValue = Annotated[
-    str,
-    Form(
-        code="UC2107",
-        # CloudFormation requires a value (CreateStack, botocore 1.44.5).
-        pattern=f"{_CHARACTER}{{1,256}}",
-        allowed="1 to 256 letters, digits, spaces and + - = . _ : / @",
-    ),
-]
+_TAG_VALUE: Final = Form(
+    code="UC2107",
+    # CloudFormation requires a value (CreateStack, botocore 1.44.5).
+    pattern=f"{_CHARACTER}{{1,256}}",
+    allowed="1 to 256 letters, digits, spaces and + - = . _ : / @",
+)
 
 
-def _check_tags(tags: dict[str, str]) -> list[Finding]:
+def check_tags(tags: Mapping[str, str], *, path: str) -> list[Finding]:
+    """Check tags that are no part of a rollout file (UC2107); tokens pass."""
+    return [
+        *(finding.at(path) for finding in _check_tags(tags)),
+        *(
+            finding
+            for key, value in tags.items()
+            for form, text in ((_TAG_KEY, key), (_TAG_VALUE, value))
+            if not is_token(text)
+            for finding in form.check(text, path=f"{path}.{key}")
+        ),
+    ]
+
+
+def _check_tags(tags: Mapping[str, str]) -> list[Finding]:
     count = len(tags)
     return require(count <= MOST_TAGS, "UC2107", f"got {count} tags", allowed=f"at most {MOST_TAGS}")
 
@@ -226,7 +234,9 @@ class Cluster(Value):
     """A Capacity Block to look for, such as the next one: `notify` receives a message when it is offered or its price falls. Default:
     none."""
 
-    tags: Annotated[dict[_TagKey, _TagValue], Checked(_check_tags)] = field(default_factory=dict)
+    tags: Annotated[dict[Annotated[str, _TAG_KEY], Annotated[str, _TAG_VALUE]], Checked(_check_tags)] = field(
+        default_factory=dict
+    )
     """Tags of all resources of the cluster, up to 40. Default: none."""
 
     suppress: dict[str, Annotated[str, Checked(_check_reason)]] = field(default_factory=dict)

@@ -82,6 +82,7 @@ from ultracluster_spec.capacity import (
     check_max_nodes,
     check_sick_nodes,
 )
+from ultracluster_spec.cluster import check_tags
 from ultracluster_spec.file_system import MOUNT_PATH, NO_FILE_SYSTEM, FileSystem
 from ultracluster_spec.findings import Finding, FindingsError, collect, reject, require
 from ultracluster_spec.instance_type import check_scratch, check_whole_ultraservers
@@ -730,7 +731,7 @@ def _resolve(
     )
     most_nodes = sum((source and source.max_nodes) or node_count for source in sources)
     findings += _check_queue(sources, queue if known else replace(queue, capacity=()))
-    findings += check_max_nodes(node_count, path="node_count")
+    findings += [*check_max_nodes(node_count, path="node_count"), *check_tags(tags, path="tags")]
     if zone_id != "" and known and not zone:
         remedy = 'Set capacity, network, or zone_id, such as "use2-az3"'
         findings.append(

@@ -37,6 +37,7 @@ from ultracluster_spec.capacity import (
     check_block_placement,
     check_group_of_reservation,
 )
+from ultracluster_spec.cluster import check_tags
 from ultracluster_spec.findings import Finding, collect, quote, reject, require
 from ultracluster_spec.instance_type import check_figures_are_sourced, check_scratch
 from ultracluster_spec.network import check_network_interfaces
@@ -174,7 +175,7 @@ class NodeGroup(Construct):
             capacity=capacity,
             placement=placement,
         )
-        findings += check_boot(root_volume, user_data)
+        findings += [*check_boot(root_volume, user_data), *check_tags(tags or {}, path="tags")]
         if file_system:
             findings += check_vpc_of_file_system(file_system, network.vpc_id, path="file_system")
         ami = collect(findings, lambda: image_id_of(scope, image_id)) or ""

@@ -284,7 +284,7 @@ def _check(
     max_nodes: int | None,
     settings: Queue,
 ) -> None:
-    limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
+    limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) or None for group in groups]
     reject(
         [
             *(

@@ -169,6 +169,13 @@ def test_an_argument_that_is_unknown_or_missing_is_a_type_error_at_the_construct
     assert str(refused.value) == f"error: Training/Cluster: {said}"
 
 
+def test_an_id_that_is_a_token_is_refused_at_its_scope() -> None:
+    with pytest.raises(
+        FindingsError, match=r"^UC1032: Training: construct_id: got a token, .* Allowed: a text\.$"
+    ):
+        make(Scope(), "${Token[AWS.Region.5]}", image="i")
+
+
 def test_a_missing_scope_is_one_line_too() -> None:
     with pytest.raises(
         ArgumentsError, match=r"error: Cluster: make\(\) missing 1 required positional argument: 'scope'"

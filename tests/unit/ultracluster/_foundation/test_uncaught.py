@@ -48,7 +48,7 @@ def test_other_exceptions_are_shown_as_python_does(capsys: pytest.CaptureFixture
         ),
         (
             lambda: CapacityBlock("cr-0123456789abcdef0"),  # type: ignore[misc]
-            r"CapacityBlock\(\) takes 1 positional argument but 2 were given\.",
+            r"CapacityBlock\(\) takes 1 positional argument but 2 were given\. Pass the others by name\.",
         ),
         (
             lambda: RolePath(paht="/ml/"),  # type: ignore[call-arg]

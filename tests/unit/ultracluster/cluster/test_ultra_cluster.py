@@ -393,9 +393,36 @@ def test_what_the_cdk_says_of_ids_and_scopes_comes_with_the_path(stack: cdk.Stac
         (lambda: UltraCluster(stack, "Cluster", **given), "Test/Cluster: There is already a Construct with"),
         (lambda: cluster.add_queue("low", Queue()), "Test/Cluster/Queue-low: There is already a Construct"),
         (lambda: UltraCluster(cdk.App(), "Cluster", **given), "Cluster: App at '' should be created in the"),
+        (
+            lambda: cluster.add_multi_node_job("", Job(image=IMAGE, command=("a",))),
+            "Test/Cluster: Only root constructs may have an empty ID",
+        ),
     ):
         with pytest.raises(FindingsError, match=f"^error: {told}"):
             add()
+
+
+def test_a_rule_of_rollout_files_about_tags_holds_for_those_of_a_cluster(stack: cdk.Stack) -> None:
+    for tags, told in (
+        ({"aws:x": "1"}, r"tags\.aws:x: got 'aws:x'\. Allowed: .* without the reserved prefix aws:"),
+        ({f"k{number}": "v" for number in range(41)}, "tags: got 41 tags"),
+        ({"team": "x" * 257}, r"tags\.team: got"),
+    ):
+        with pytest.raises(FindingsError, match=f"^UC2107: Test/Cluster: {told}"):
+            ultra_cluster(stack, tags=tags)
+    unknown = cdk.CfnParameter(stack, "Team").value_as_string
+    ultra_cluster(stack, tags={f"k{number}": unknown for number in range(40)})
+
+
+def test_a_number_of_nodes_of_zero_is_shown_as_it_was_given(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC4101: Test/Cluster: node_count: got 0\. Allowed: 1 to"):
+        ultra_cluster(stack, node_count=0)
+
+
+def test_a_name_of_rollout_files_is_told_its_name_in_python(stack: cdk.Stack) -> None:
+    for given, meant in (("nodes", "node_count"), ("name", "cluster_name")):
+        with pytest.raises(TypeError, match=rf"Did you mean '{meant}'\?"):
+            ultra_cluster(stack, **{given: 4})
 
 
 def test_a_cluster_in_a_nested_stack_has_the_name_of_the_outermost_stack(stack: cdk.Stack) -> None:
