@@ -76,9 +76,14 @@ def print_note(text: str) -> None:
 
 def print_text(text: str, *, indent: str = _GAP) -> None:
     """Print a line to stdout. A terminal gets it wrapped at words, with further lines indented."""
+    sys.stdout.write("".join(f"{part}\n" for part in lines_of(text, indent=indent)))
+
+
+def lines_of(text: str, *, indent: str) -> Sequence[str]:
+    """Return a line for stdout: for a terminal as several, wrapped at words, with further ones indented."""
     line = printable(text)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else len(line)
-    sys.stdout.write("".join(f"{part}\n" for part in _wrap(line, width, indent=indent)))
+    return _wrap(line, width, indent=indent)
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ultracluster_cli.cost.output import money_json
+from ultracluster_cli.output import lines_of
 from ultracluster_stacks.cost import CostDifference, Money
 from ultracluster_stacks.plan import (
     Action,
@@ -64,20 +65,27 @@ def _json(stack: StackChange) -> dict[str, Any]:
 def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
     """Print a plan to stdout as text."""
     console = Console(soft_wrap=True)
-    console.print(Text(f"Compared with {against}"))
+
+    def show(text: str, *, indent: int, style: str = "") -> None:
+        for line in lines_of(f"{' ' * indent}{text}", indent=" " * (indent + 2)):
+            console.print(Text(line, style=style))
+
+    show(f"Compared with {against}", indent=0)
     for stack in plan.stacks:
-        console.print(Text(f"\n{_headline(stack)}", style="bold"))
+        console.print()
+        show(_headline(stack), indent=0, style="bold")
         for stop in stack.stops:
-            console.print(Text(f"    {_stop_text(stop, allowed)}", style="bold red"))
+            show(_stop_text(stop, allowed), indent=4, style="bold red")
         for change in stack.changes:
-            console.print(Text(f"  {_SIGNS[change.action]} {_title(change)}", style=_STYLES[change.action]))
+            show(f"{_SIGNS[change.action]} {_title(change)}", indent=2, style=_STYLES[change.action])
             for line in _details(change):
-                console.print(Text(f"      {line}"))
+                show(line, indent=6)
             for line in change.widened[:_LISTED]:
-                console.print(Text(f"      PERMISSION {line}", style="yellow"))
+                show(f"PERMISSION {line}", indent=6, style="yellow")
             for stop in change.stops:
-                console.print(Text(f"      {_stop_text(stop, allowed)}", style="bold red"))
-    console.print(Text(f"\n{_verdict(plan, allowed)}", style="bold"))
+                show(_stop_text(stop, allowed), indent=6, style="bold red")
+    console.print()
+    show(_verdict(plan, allowed), indent=0, style="bold")
 
 
 def plan_markdown(plan: Plan, *, against: str, allowed: Collection[str]) -> str:

@@ -1,6 +1,7 @@
 """A plan as text, Markdown and JSON, and its cost as a difference at list prices."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from tests.unit.cli.plan.fake_project import (
     edited,
     write_assembly,
 )
+
+from ultracluster_cli.main import main
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +45,24 @@ def test_markdown_escapes_text_of_templates(run: Run, project: Path) -> None:
     assert outcome.stdout.startswith("### Stopped, 1 reason: ")
     assert f"`--allow {CHANGED}`" in outcome.stdout
     assert "`FileSystemTypeVersion: 2.15 -> '\\|</details>`" in outcome.stdout
+
+
+def test_a_terminal_gets_a_plan_wrapped_at_words_and_a_file_gets_one_line_each(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_assembly(project / "new", edited("FileSystemTypeVersion", "2.12"))
+    assert main(["plan", "--against", "old"]) == 3
+    whole = capsys.readouterr().out
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+
+    assert main(["plan", "--against", "old"]) == 3
+    shown = capsys.readouterr().out
+
+    assert max(map(len, whole.splitlines())) > 80
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.split() == whole.split()
 
 
 def test_shows_the_usage_of_the_fullest_stack(run: Run, project: Path) -> None:
