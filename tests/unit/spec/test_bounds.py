@@ -1,11 +1,17 @@
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ultracluster_spec.bounds import Between, Checked, Form, Known, NotEmpty
+from ultracluster_spec.capacity import OnDemand, Spot
 from ultracluster_spec.findings import Finding
+from ultracluster_spec.job import Job
 from ultracluster_spec.names import resource_id
+from ultracluster_spec.nodes import RootVolume
+from ultracluster_spec.queue import Queue, WaitLimits
+from ultracluster_spec.values import Value, broken_bounds
 
 FORM = Form(code="UC4110", pattern="ami-[0-9]+", allowed="ami-1", explain=lambda got: f"not {got}")
 BOUNDS = Between(code="UC4101", least=1, most=1000)
@@ -88,3 +94,29 @@ def test_the_schema_has_the_same_limits() -> None:
     assert schema["subnet"]["pattern"].startswith("^(?:subnet-")
     assert schema["items"]["minItems"] == 1
     assert schema["even"]["multipleOf"] == 2
+
+
+# As the API references of AWS say
+
+
+@pytest.mark.parametrize(
+    ("value", "least", "most", "code"),
+    [
+        (lambda number: Queue(priority=number), 0, 1_000, "UC6305"),
+        (lambda number: Queue(compute_reservation_percent=number), 0, 99, "UC6304"),
+        (lambda number: Queue(share_decay_hours=number), 1, 168, "UC6313"),
+        (lambda number: WaitLimits(exceeds_nodes=number), 1, 24, "UC6306"),
+        (lambda number: OnDemand(max_nodes=number), 1, 1_000, "UC4101"),
+        (lambda number: Spot(max_price_percent=number), 1, 100, "UC4125"),
+        (lambda number: RootVolume(size_gib=number), 30, 65_536, "UC2252"),
+        (lambda number: RootVolume(throughput=number), 125, 750, "UC2252"),
+        (lambda number: Job(array_size=number), 2, 10_000, "UC6111"),
+        (lambda number: Job(attempts=number), 1, 10, "UC6104"),
+        (lambda number: Job(resume=number), 0, 100, "UC6117"),
+    ],
+)
+def test_a_number_has_both_of_its_bounds(
+    value: Callable[[int], Value], least: int, most: int, code: str
+) -> None:
+    for number, found in ((least - 1, [code]), (least, []), (most, []), (most + 1, [code])):
+        assert [finding.code for finding in broken_bounds(value(number))] == found

@@ -82,7 +82,7 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
         capacity=reservation,
         placement=uc.ClusterPlacement.for_capacity(stack, "Placed", reservation),
         file_system=files,
-        root_volume=uc.RootVolume(size_gib=500),
+        root_volume=uc.RootVolume(size_gib=500, throughput=300),
         scratch_path="/scratch",
         tags={"team": "red"},
         metrics=metrics,

@@ -12,10 +12,8 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_iam as iam
 from tests.unit.ultracluster.builders import (
     IMAGE,
-    ZONE,
     allowed,
     block,
-    described,
     network,
     new_stack,
     nodes,
@@ -27,7 +25,6 @@ import ultracluster as uc
 from ultracluster._foundation import function_code
 from ultracluster.jobs import array_rendezvous
 from ultracluster.scheduling.fair_share import fair_share_policy
-from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -263,28 +260,6 @@ def test_a_cluster_on_a_block_has_alarms_unless_they_are_declined(
     assert cluster.cluster_name == "Test"
 
 
-@pytest.mark.parametrize(
-    ("changes", "warned"),
-    [
-        ({}, False),
-        ({"capacity": block()}, True),
-        ({"capacity": block(), "alarms": uc.Alarms(enabled=False)}, True),
-        ({"capacity": block(), "notify": ["jane@example.com"]}, False),
-        ({"capacity": block(), "alarms": uc.Alarms(emails=["jane@example.com"])}, False),
-        ({"capacity": block(), "alarms": uc.Alarms()}, True),
-    ],
-)
-def test_a_paid_block_without_recipients_of_notifications_is_warned_of(
-    stack: cdk.Stack, changes: dict[str, Any], *, warned: bool
-) -> None:
-    ultra_cluster(stack, **changes)
-    found = cdk.assertions.Annotations.from_stack(stack).find_warning(
-        "*", cdk.assertions.Match.string_like_regexp("UC6448")
-    )
-
-    assert bool(found) is warned
-
-
 @pytest.mark.parametrize("spec", [None, SimpleNamespace(origin=None)])
 @pytest.mark.parametrize(
     "read",
@@ -320,88 +295,3 @@ def test_nodes_of_a_queue_are_the_group_that_it_was_given(stack: cdk.Stack) -> N
     assert (group.capacity, group.placement, group.file_system, group.scratch_path, group.joins) == (
         None,
     ) * 5
-
-
-def _nodes(stack: cdk.Stack, **changes: Any) -> object:
-    there = stack.node.try_find_child("Network") or network(stack)
-    return nodes(stack, network=there, **changes)
-
-
-def _gate(stack: cdk.Stack, kind: Any, **changes: Any) -> object:
-    there = stack.node.try_find_child("Queue") or queue(stack)
-    return kind(stack, "Refused", **{"queue": there, "image": IMAGE} | changes)
-
-
-def _job(stack: cdk.Stack, kind: Any, **changes: Any) -> object:
-    job, others = described(**{"image": IMAGE, "command": ("train.py",)} | changes)
-    return kind(stack, "Refused", job, queue=queue(stack), **others)
-
-
-# A call with one argument that cannot be, and the path of the argument that the finding names.
-METHOD: dict[str, Any] = {"method": "first", "instance_type": "trn2.3xlarge"}
-REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
-    (lambda s: network(s, zone_id="elsewhere"), "zone_id"),
-    (lambda s: network(s, cidr="10.0.0.0/8"), "cidr"),
-    (lambda s: network(s, cidr="10.0.0.0/28"), "cidr"),
-    (lambda s: network(s, nat_gateway=True, cidr="10.0.0.0/23", subnet_prefix=23), "subnet_prefix"),
-    (lambda s: network(s, endpoints=["s3"]), "endpoints[0]"),
-    (lambda s: _nodes(s, image_id="ami-1"), "image_id"),
-    (lambda s: _nodes(s, root_volume=uc.RootVolume(size_gib=29)), "root_volume.size_gib"),
-    (lambda s: _nodes(s, capacity=uc.OnDemand(name="A")), "capacity.name"),
-    (lambda s: _nodes(s, capacity=uc.OnDemand(max_nodes=0)), "capacity.max_nodes"),
-    (lambda s: _nodes(s, capacity=uc.OnDemand(zone_id="there")), "capacity.zone_id"),
-    (lambda s: _nodes(s, capacity=uc.Spot(max_price_percent=0)), "capacity.max_price_percent"),
-    (
-        lambda s: _nodes(s, capacity=uc.CapacityBlock(reservation_id="cr-1", zone_id=ZONE)),
-        "capacity.reservation_id",
-    ),
-    (
-        lambda s: _nodes(s, capacity=uc.ReservationGroup(resource_group_arn="group", zone_id=ZONE)),
-        "capacity.resource_group_arn",
-    ),
-    (lambda s: _nodes(s, capacity=block(), placement=uc.ClusterPlacement(s, "Placed")), "placement"),
-    (lambda s: _nodes(s, capacity=uc.OnDemand(zone_id="use2-az1")), "capacity"),
-    (lambda s: uc.NodeMetrics(s, "Metrics", cluster_name=""), "cluster_name"),
-    (lambda s: ultra_cluster(s, queue=uc.Queue(shares={"-": 1})), "queue.shares"),
-    (
-        lambda s: ultra_cluster(s, queue=uc.Queue(compute_reservation_percent=100)),
-        "queue.compute_reservation_percent",
-    ),
-    (lambda s: ultra_cluster(s, queue=uc.Queue(share_decay_hours=0)), "queue.share_decay_hours"),
-    (
-        lambda s: ultra_cluster(s, queue=uc.Queue(wait_limits=uc.WaitLimits(exceeds_nodes=0))),
-        "queue.wait_limits.exceeds_nodes",
-    ),
-    (lambda s: _job(s, uc.SingleNodeJob, array_size=1), "array_size"),
-    (lambda s: _job(s, uc.SingleNodeJob, array_size=2, resume=1), "resume"),
-    (lambda s: _job(s, uc.SingleNodeJob, attempts=0), "attempts"),
-    (lambda s: _job(s, uc.SingleNodeJob, resume=-1), "resume"),
-    (lambda s: _job(s, uc.SingleNodeJob, timeout=cdk.Duration.seconds(1)), "timeout"),
-    (lambda s: _job(s, uc.SingleNodeJob, image=""), "image"),
-    (lambda s: _job(s, uc.SingleNodeJob, environment={"A=": "1"}), "environment.A="),
-    (lambda s: _job(s, uc.MultiNodeJob, nodes=5), "nodes"),
-    (lambda s: _gate(s, uc.FabricGate, min_bandwidth=-1), "min_bandwidth"),
-    (lambda s: _gate(s, uc.FabricGate, max_latency=-1), "max_latency"),
-    (lambda s: _gate(s, uc.SmokeTrain, steps=1), "steps"),
-    (lambda s: uc.TrainingImageRepository(s, "Images", untagged_days=0), "untagged_days"),
-    (lambda s: uc.RegionsDashboard(s, "Regions", clusters=[]), "clusters"),
-    (lambda s: ultra_cluster(s, queue=uc.Queue(priority=-1)), "queue.priority"),
-    (lambda s: ultra_cluster(s, node_count=0), "node_count"),
-    (lambda s: ultra_cluster(s, zone_id=None), "zone_id"),
-    (lambda s: ultra_cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),
-    (lambda s: ultra_cluster(s, network=uc.Network(endpoints=("s3",))), "network.endpoints"),
-    (lambda s: ultra_cluster(s, capacity=[block(), block()]), "capacity"),
-    (lambda s: ultra_cluster(s, capacity=uc.OnDemand(launched_by="me")), "capacity.launched_by"),  # type: ignore[arg-type]
-    (lambda s: ultra_cluster(s).add_queue("other", uc.Queue(capacity=("spil",))), "capacity"),
-    (lambda s: ultra_cluster(s).add_precompile_job("Compile", replace(JOB, **METHOD)), "method"),
-]
-
-
-@pytest.mark.parametrize(("call", "path"), REFUSED, ids=[path for _, path in REFUSED])
-def test_a_finding_names_the_argument(
-    stack: cdk.Stack, call: Callable[[cdk.Stack], object], path: str
-) -> None:
-    with pytest.raises(FindingsError) as refused:
-        call(stack)
-
-    assert path in {finding.path for finding in refused.value.findings}

@@ -7,7 +7,7 @@ from typing import Any
 import jmespath
 import pytest
 import yaml
-from tests.unit.ultracluster.every_construct import PATHS, TOPIC, construct_paths, resources
+from tests.unit.ultracluster.every_construct import KEY, PATHS, TOPIC, construct_paths, resources
 
 pytestmark = pytest.mark.slow
 
@@ -160,6 +160,20 @@ def test_a_cluster_key_is_used_by_the_services_of_a_cluster_for_this_account() -
         "Budgets": ["StringEquals"],
     }
     assert {each["Effect"] for each in statements} == {"Allow"}
+
+
+def test_functions_may_use_the_key_of_what_they_write_to() -> None:
+    encrypted = [
+        statement
+        for each in resources().values()
+        if each["Type"] == "AWS::IAM::Role"
+        for policy in each["Properties"].get("Policies", ())
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement.get("Sid", "").endswith("Encrypted")
+    ]
+
+    assert {each["Sid"] for each in encrypted} == {"RememberEncrypted", "TellEncrypted"}
+    assert {each["Resource"] for each in encrypted} == {KEY}
 
 
 def _conditions(value: Any) -> Iterator[tuple[str, str]]:

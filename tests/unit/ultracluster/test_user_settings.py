@@ -98,41 +98,6 @@ def after_use(world: World) -> dict[str, Any]:
     return dict(cdk.assertions.Template.from_stack(world.stack).to_json()["Resources"])
 
 
-def test_the_world_has_each_type(world: World) -> None:
-    assert {each.cfn_resource_type for _, each in resources(world.stack)} == TYPES
-
-
-def test_property_overrides_stay(world: World) -> None:
-    given = dict(resources(world.stack))
-    for each in given.values():
-        each.add_property_override("Overridden", "by the user")
-
-    made = after_use(world)
-    assert [key for key in given if made[key]["Properties"].get("Overridden") != "by the user"] == []
-
-
-def test_removal_policies_stay(world: World) -> None:
-    given = dict(resources(world.stack))
-    for each in given.values():
-        each.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-
-    made = after_use(world)
-    assert [key for key in given if made[key].get("DeletionPolicy") != "RetainExceptOnCreate"] == []
-
-
-def test_tags_stay(world: World) -> None:
-    given = dict(resources(world.stack))
-    for each in given.values():
-        cdk.Tags.of(_l2(each)).add("team", "red")
-
-    made = after_use(world)
-    for key in given:
-        tags = made[key]["Properties"]["Tags"]
-        assert (
-            tags.get("team") == "red" if isinstance(tags, dict) else {"Key": "team", "Value": "red"} in tags
-        )
-
-
 @jsii.implements(cdk.IAspect)
 class _Describe:
     def visit(self, node: IConstruct) -> None:
@@ -140,13 +105,24 @@ class _Describe:
             node.add_property_override("Visited", "yes")
 
 
-def test_aspects_stay(world: World) -> None:
+def test_overrides_removal_policies_tags_and_aspects_stay(world: World) -> None:
     given = dict(resources(world.stack))
+    assert {each.cfn_resource_type for each in given.values()} == TYPES
     for each in given.values():
+        each.add_property_override("Overridden", "by the user")
+        each.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        cdk.Tags.of(_l2(each)).add("team", "red")
         cdk.Aspects.of(_l2(each)).add(_Describe())
 
     made = after_use(world)
-    assert [key for key in given if made[key]["Properties"].get("Visited") != "yes"] == []
+    for key in given:
+        properties = made[key]["Properties"]
+        assert (properties["Overridden"], properties["Visited"]) == ("by the user", "yes")
+        assert made[key]["DeletionPolicy"] == "RetainExceptOnCreate"
+        tags = properties["Tags"]
+        if isinstance(tags, list):
+            tags = {each["Key"]: each["Value"] for each in tags}
+        assert tags["team"] == "red"
 
 
 @pytest.mark.parametrize("whole_stack", [True, False], ids=["of the stack", "of each role"])

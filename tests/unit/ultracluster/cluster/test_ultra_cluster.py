@@ -30,7 +30,6 @@ from ultracluster import (
     Queue,
     SharedFileSystem,
     UltraCluster,
-    WaitLimits,
 )
 from ultracluster_spec.findings import FindingsError, collect
 from ultracluster_spec.neuron import Neuron
@@ -57,12 +56,6 @@ def test_security_groups_are_connected_to_its_nodes(stack: cdk.Stack) -> None:
     nodes = stack.resolve(place.security_group_id)
     rules = [each["Properties"] for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")]
     assert {each.get("FromPort") for each in rules if each["GroupId"] == nodes} >= {22, 8080}
-
-
-def test_on_demand_nodes_need_a_zone_and_get_a_placement_group(stack: cdk.Stack) -> None:
-    ultra_cluster(stack)
-    group = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["PlacementGroup"]
-    assert group["Ref"].startswith("ClusterPlacement")
 
 
 def test_uses_the_parts_that_are_passed_in(stack: cdk.Stack) -> None:
@@ -125,23 +118,6 @@ def test_the_name_of_a_queue_can_be_typed_in_a_command(stack: cdk.Stack) -> None
 def test_an_empty_text_is_not_taken_for_a_default(stack: cdk.Stack, argument: str, code: str) -> None:
     with pytest.raises(FindingsError, match=f"{code}: Test/Cluster: {argument}: "):
         ultra_cluster(stack, **{"zone_id": ZONE, argument: ""})
-
-
-def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
-    limits = WaitLimits(insufficient_capacity=3)
-    whole = ultra_cluster(stack, queue=Queue(wait_limits=limits))
-    whole.add_queue("evaluation", Queue(shares={"eval": 2}))
-    actions = [
-        each["Properties"].get("JobStateTimeLimitActions") for each in of_type(stack, "AWS::Batch::JobQueue")
-    ]
-    assert [each and each[0]["MaxTimeSeconds"] for each in actions] == [3 * 3600, 24 * 3600]
-    policies = [
-        each["Properties"]["FairsharePolicy"].get("ShareDistribution")
-        for each in of_type(stack, "AWS::Batch::SchedulingPolicy")
-    ]
-    assert policies == [
-        [{"ShareIdentifier": "default", "WeightFactor": 1}, {"ShareIdentifier": "eval", "WeightFactor": 0.5}]
-    ]
 
 
 def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> None:
@@ -239,14 +215,6 @@ def test_refuses_what_belongs_to_another_network(
     assert [(each.code, each.path) for each in refused.value.findings] == [("UC3110", path)]
 
 
-def test_further_endpoints_are_those_of_the_new_network(stack: cdk.Stack) -> None:
-    ultra_cluster(stack, network=Network(endpoints=("secretsmanager",)))
-    services = [
-        json.dumps(each["Properties"]["ServiceName"]) for each in of_type(stack, "AWS::EC2::VPCEndpoint")
-    ]
-    assert any(".secretsmanager" in service for service in services)
-
-
 def test_an_existing_subnet_and_its_groups_are_used_as_a_value_names_them(stack: cdk.Stack) -> None:
     described = Network(
         vpc_id="vpc-0123456789abcdef0",
@@ -274,17 +242,16 @@ def test_an_existing_subnet_and_its_groups_are_used_as_a_value_names_them(stack:
     assert whole.nodes.placement.placement_group_name == "ours"
 
 
-def test_further_accounts_and_buckets_of_a_value_pass_the_endpoints(stack: cdk.Stack) -> None:
-    ultra_cluster(
-        stack,
-        zone_id=ZONE,
-        network=Network(allowed_accounts=("210987654321",), allowed_buckets=("corpus-of-partner",)),
+def test_a_value_adds_endpoints_and_the_accounts_and_buckets_that_they_let_pass(stack: cdk.Stack) -> None:
+    given = Network(
+        endpoints=("secretsmanager",),
+        allowed_accounts=("210987654321",),
+        allowed_buckets=("corpus-of-partner",),
     )
-    (s3,) = [
-        each["Properties"]
-        for each in of_type(stack, "AWS::EC2::VPCEndpoint")
-        if each["Properties"]["VpcEndpointType"] == "Gateway"
-    ]
+    ultra_cluster(stack, network=given)
+    endpoints = [each["Properties"] for each in of_type(stack, "AWS::EC2::VPCEndpoint")]
+    assert any(".secretsmanager" in json.dumps(each["ServiceName"]) for each in endpoints)
+    (s3,) = [each for each in endpoints if each["VpcEndpointType"] == "Gateway"]
     policy = json.dumps(s3["PolicyDocument"])
     assert "210987654321" in policy
     assert "corpus-of-partner" in policy
@@ -567,16 +534,6 @@ def test_does_not_guess_where_to_compile_when_no_small_type_is_offered(stack: cd
         "elsewhere", Job(image=IMAGE, command=SHORT, instance_type="trn1.2xlarge", phase="compile")
     )
     assert elsewhere.environment["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn2"
-
-
-def test_finds_the_small_type_of_trainium2_where_it_is_offered() -> None:
-    stack = cdk.Stack(None, "Test", env=cdk.Environment(region="ap-southeast-4"))
-    capacity = CapacityBlock(reservation_id="cr-0123456789abcdef0", zone_id="apse4-az3")
-    job = cluster(stack, "trn2.48xlarge", capacity=capacity).add_precompile_job(
-        "compile", Job(image=IMAGE, command=SHORT)
-    )
-    assert job.queue.nodes.instance_type.name == "trn2.3xlarge"
-    assert job.workers == 4
 
 
 def test_a_cluster_may_keep_its_compile_cache_on_its_file_system(stack: cdk.Stack) -> None:

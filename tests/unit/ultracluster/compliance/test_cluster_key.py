@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Annotations, Match
-from tests.unit.ultracluster.builders import ZONE, block, new_stack, of_type, only, ultra_cluster
+from tests.unit.ultracluster.builders import new_stack, of_type, only, ultra_cluster
 
 import ultracluster as uc
 from ultracluster_spec.findings import FindingsError
@@ -14,50 +14,6 @@ from ultracluster_spec.findings import FindingsError
 pytestmark = pytest.mark.slow
 
 ARN = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-
-
-@pytest.fixture(scope="module")
-def stack() -> cdk.Stack:
-    stack = new_stack()
-    key = kms.Key.from_key_arn(stack, "Theirs", ARN)
-    network = uc.ClusterNetwork(stack, "Network", zone_id=ZONE, instance_type="trn2.48xlarge", node_count=1)
-    metrics = uc.NodeMetrics(stack, "Metrics", cluster_name="train", kms_key=key)
-    nodes = uc.NodeGroup(
-        stack,
-        "Nodes",
-        network=network,
-        instance_type="trn2.48xlarge",
-        image_id="ami-0123456789abcdef0",
-        capacity=block(),
-        kms_key=key,
-    )
-    queue = uc.TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=1, kms_key=key)
-    uc.BlockLifecycle(stack, "Lifecycle", block=block(), queue=queue, kms_key=key)
-    uc.ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[nodes], kms_key=key)
-    uc.ClusterAlarms(stack, "Alarms", metrics=metrics, kms_key=key)
-    uc.ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="train", queues_to_close=[queue], kms_key=key)
-    uc.CompileCache(stack, "Cache", kms_key=key)
-    return stack
-
-
-def test_every_log_and_topic_names_the_key(stack: cdk.Stack) -> None:
-    logs = of_type(stack, "AWS::Logs::LogGroup")
-    topics = of_type(stack, "AWS::SNS::Topic")
-    assert {each["Properties"].get("KmsKeyId") for each in logs} == {ARN}
-    assert {each["Properties"].get("KmsMasterKeyId") for each in topics} == {ARN}
-    assert (len(logs), len(topics)) == (5, 4)
-
-
-def test_functions_that_publish_may_use_it_for_that(stack: cdk.Stack) -> None:
-    encrypted = [
-        statement
-        for role in of_type(stack, "AWS::IAM::Role")
-        for policy in role["Properties"].get("Policies", ())
-        for statement in policy["PolicyDocument"]["Statement"]
-        if statement["Sid"].endswith("Encrypted")
-    ]
-    assert {each["Sid"] for each in encrypted} == {"NotifyEncrypted", "RememberEncrypted", "TellEncrypted"}
-    assert all(each["Resource"] == ARN for each in encrypted)
 
 
 def _cluster(stack: cdk.Stack, construct_id: str, key: kms.IKey) -> uc.UltraCluster:

@@ -27,6 +27,11 @@ def test_only_images_without_a_tag_are_removed(stack: cdk.Stack) -> None:
     }
 
 
+def test_an_image_without_a_tag_is_kept_for_a_day_at_least(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"untagged_days: got 0"):
+        TrainingImageRepository(stack, "Images", untagged_days=0)
+
+
 def test_pulling_and_pushing_are_granted_by_named_actions(stack: cdk.Stack) -> None:
     repository = TrainingImageRepository(stack, "Images")
     repository.grant_pull(iam.User(stack, "Puller"))

@@ -16,7 +16,7 @@ from tests.unit.ultracluster.builders import (
     queue,
     unpacked,
 )
-from tests.unit.ultracluster.cluster.job_containers import container_on, variables
+from tests.unit.ultracluster.cluster.job_containers import container_on
 from tests.unit.ultracluster.jobs.defined_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
@@ -70,10 +70,6 @@ def test_nodes_without_scratch_carry_nothing_of_it(stack: cdk.Stack) -> None:
 def test_a_job_over_an_ultraserver_passes_each_node_its_position(stack: cdk.Stack) -> None:
     found = container_on(stack, instance_type="trn2u.48xlarge")["Environment"]
     assert {"Name": "UC_ULTRASERVER_NODES", "Value": "4"} in found
-
-
-def test_a_job_on_other_types_does_not_mention_ultraservers(stack: cdk.Stack) -> None:
-    assert "UC_ULTRASERVER_NODES" not in variables(stack)
 
 
 @pytest.mark.parametrize("instance_type", DEVICES)
@@ -173,14 +169,6 @@ def test_a_secret_that_nodes_cannot_read_or_that_is_a_variable_too_is_refused(st
         )
     assert [each.code for each in refused.value.findings] == ["UC6119", "UC6109", "UC6120", "UC6120"]
     assert "secrets.LEVEL: environment sets 'LEVEL' too" in str(refused.value)
-
-
-@pytest.mark.parametrize("endpoints", [["logs"], ["s3"], ["secretsmanager", "secretsmanager"], ["KMS"], [""]])
-def test_an_endpoint_that_the_network_has_or_of_no_service_is_refused(
-    stack: cdk.Stack, endpoints: list[str]
-) -> None:
-    with pytest.raises(FindingsError, match=r"UC3112: \S+: endpoints"):
-        network(stack, endpoints=endpoints)
 
 
 def test_a_container_has_what_its_job_says_of_the_node(stack: cdk.Stack) -> None:

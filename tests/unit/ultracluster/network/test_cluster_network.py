@@ -92,6 +92,14 @@ def test_descriptions_of_groups_do_not_hold_the_construct_path(stack: cdk.Stack)
     assert not [description for description in descriptions if "Test/" in description]
 
 
+@pytest.mark.parametrize("endpoints", [["logs"], ["s3"], ["secretsmanager", "secretsmanager"], ["KMS"], [""]])
+def test_an_endpoint_that_the_network_has_or_of_no_service_is_refused(
+    stack: cdk.Stack, endpoints: list[str]
+) -> None:
+    with pytest.raises(FindingsError, match=r"UC3112: \S+: endpoints"):
+        network(stack, endpoints=endpoints)
+
+
 def test_rejects_before_anything_is_defined(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4001"):
         network(stack, instance_type="trn2.96xlarge")

@@ -1,30 +1,33 @@
+from collections.abc import Callable
+from typing import Any
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import RESERVATION, ZONE, block, of_type, only, ultra_cluster
 
 import ultracluster as uc
-from ultracluster import CapacityReservation, ClusterPlacement
+from ultracluster import Capacity, CapacityReservation, ClusterPlacement
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 CLUSTER = ec2.PlacementGroupStrategy.CLUSTER
+RESERVED = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, placement_group="training")
 
 
-def test_a_block_gets_no_placement_group(stack: cdk.Stack) -> None:
-    assert ClusterPlacement.for_capacity(stack, "Placement", block()) is None
-    assert of_type(stack, "AWS::EC2::PlacementGroup") == []
-
-
-def test_a_reservation_outside_any_group_gets_none(stack: cdk.Stack) -> None:
-    reservation = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE)
-    assert ClusterPlacement.for_capacity(stack, "Placement", reservation) is None
-
-
-def test_a_reservation_keeps_the_group_that_it_was_made_in(stack: cdk.Stack) -> None:
-    reservation = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, placement_group="training")
-    placement = ClusterPlacement.for_capacity(stack, "Placement", reservation)
-    assert placement.placement_group_name == "training"
+@pytest.mark.parametrize(
+    ("capacity", "group"),
+    [
+        (block(), None),
+        (CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE), None),
+        (RESERVED, "training"),
+    ],
+)
+def test_reserved_capacity_keeps_the_group_that_it_was_made_in_and_gets_no_other(
+    stack: cdk.Stack, capacity: Capacity, group: str | None
+) -> None:
+    placement = ClusterPlacement.for_capacity(stack, "Placement", capacity)
+    assert (placement and placement.placement_group_name) == group
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
 
 
@@ -32,28 +35,25 @@ def group_of(stack: cdk.Stack) -> object:
     return only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"].get("PlacementGroup")
 
 
-def test_nodes_are_placed_in_no_group_when_asked(stack: cdk.Stack) -> None:
-    ultra_cluster(stack, placement="none")
+@pytest.mark.parametrize(
+    ("placement", "group"),
+    [
+        (lambda _: "none", None),
+        (lambda stack: ClusterPlacement(stack, "Mine", placement_group_name="training"), "training"),
+        (lambda stack: ec2.PlacementGroup.from_placement_group_name(stack, "Mine", "training"), "training"),
+    ],
+)
+def test_nodes_are_placed_in_the_given_group_and_none_is_made(
+    stack: cdk.Stack, placement: Callable[[cdk.Stack], Any], group: str | None
+) -> None:
+    ultra_cluster(stack, placement=placement(stack))
     assert of_type(stack, "AWS::EC2::PlacementGroup") == []
-    assert group_of(stack) is None
-
-
-def test_nodes_are_placed_in_an_existing_group(stack: cdk.Stack) -> None:
-    ultra_cluster(stack, placement=uc.ClusterPlacement(stack, "Mine", placement_group_name="training"))
-    assert of_type(stack, "AWS::EC2::PlacementGroup") == []
-    assert group_of(stack) == "training"
+    assert group_of(stack) == group
 
 
 def test_nodes_are_placed_in_a_group_of_the_cdk(stack: cdk.Stack) -> None:
     ultra_cluster(stack, placement=ec2.PlacementGroup(stack, "Mine", strategy=CLUSTER))
     assert group_of(stack) == {"Fn::GetAtt": ["MineC1B42D3A", "GroupName"]}
-
-
-def test_nodes_are_placed_in_an_imported_group_of_the_cdk(stack: cdk.Stack) -> None:
-    group = ec2.PlacementGroup.from_placement_group_name(stack, "Mine", "training")
-    capacity = uc.CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, placement_group="training")
-    ultra_cluster(stack, capacity=capacity, placement=group)
-    assert group_of(stack) == "training"
 
 
 def test_the_strategy_of_the_cdk_makes_a_group(stack: cdk.Stack) -> None:
@@ -68,11 +68,14 @@ def test_a_group_that_keeps_nodes_apart_is_refused(stack: cdk.Stack) -> None:
             ultra_cluster(stack, placement=placement)
 
 
+def test_nodes_in_a_reservation_may_be_given_its_group(stack: cdk.Stack) -> None:
+    same = ec2.PlacementGroup.from_placement_group_name(stack, "Same", "training")
+    ultra_cluster(stack, capacity=RESERVED, placement=same)
+    assert group_of(stack) == "training"
+
+
 @pytest.mark.parametrize("name", ["other", None])
 def test_rejects_another_group_than_that_of_the_reservation(stack: cdk.Stack, name: str | None) -> None:
-    capacity = uc.CapacityReservation(
-        reservation_id="cr-0123456789abcdef0", zone_id=ZONE, placement_group="training"
-    )
     placement = uc.ClusterPlacement(stack, "Mine", placement_group_name=name) if name else "none"
     with pytest.raises(FindingsError, match="UC4023"):
-        ultra_cluster(stack, capacity=capacity, placement=placement)
+        ultra_cluster(stack, capacity=RESERVED, placement=placement)

@@ -26,7 +26,7 @@ from tests.unit.ultracluster.builders import (
 )
 from tests.unit.ultracluster.nodes.launch_templates import launch_template, user_data
 
-from ultracluster import CapacityBlock, ClusterPlacement, RootVolume
+from ultracluster import CapacityBlock, ClusterPlacement
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.instance_type import get_instance_type
@@ -146,22 +146,6 @@ def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> 
     other = CapacityBlock(reservation_id=RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError, match=r"UC4021: \S+: capacity: the capacity is in 'use2-az1'"):
         nodes(stack, capacity=other)
-
-
-@pytest.mark.parametrize(
-    "volume", [{"size_gib": 29}, {"size_gib": 65_537}, {"throughput": 124}, {"throughput": 751}]
-)
-def test_rejects_a_root_volume_that_gp3_cannot_be(stack: cdk.Stack, volume: dict[str, int]) -> None:
-    with pytest.raises(FindingsError, match=f"UC2252: .*root_volume.{next(iter(volume))}"):
-        nodes(stack, root_volume=RootVolume(**volume))
-
-
-@pytest.mark.parametrize(("size", "throughput"), [(30, 125), (65_536, 750)])
-def test_a_root_volume_is_what_its_value_says(stack: cdk.Stack, size: int, throughput: int) -> None:
-    nodes(stack, root_volume=RootVolume(size_gib=size, throughput=throughput))
-    (template,) = of_type(stack, "AWS::EC2::LaunchTemplate")
-    disk = template["Properties"]["LaunchTemplateData"]["BlockDeviceMappings"][0]["Ebs"]
-    assert (disk["VolumeSize"], disk["Throughput"], disk["Iops"]) == (size, throughput, 3_000)
 
 
 def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:

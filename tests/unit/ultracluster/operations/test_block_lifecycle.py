@@ -17,12 +17,12 @@ from tests.unit.ultracluster.builders import (
 )
 
 from ultracluster import (
-    Alarms,
     BlockLifecycle,
     CapacityBlock,
     CapacityReservation,
 )
 from ultracluster.nodes.node_fleet import NodeFleet
+from ultracluster.operations.block_lifecycle import check_lifecycle
 from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
@@ -92,17 +92,11 @@ def function_ids(stack: cdk.Stack) -> list[str]:
     return list(template.find_resources("AWS::Lambda::Function"))
 
 
-def test_the_function_knows_its_cluster(stack: cdk.Stack) -> None:
-    made = lifecycle(stack, checkpoint_lead=cdk.Duration.minutes(45))
+def test_the_function_knows_its_topic_and_its_table(stack: cdk.Stack) -> None:
+    made = lifecycle(stack)
     variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]
-    assert variables["UC_RESERVATION_ID"] == RESERVATION
-    assert variables["UC_CHECKPOINT_LEAD_SECONDS"] == "2700"
     assert variables["UC_TOPIC"] == stack.resolve(made.topic.topic_arn)
-    assert variables["UC_MAX_REFUSALS"] == "3"
-    (state,) = of_type(stack, "AWS::DynamoDB::Table")
     assert variables["UC_STATE_TABLE"] == {"Ref": logical_id(stack, "AWS::DynamoDB::Table")}
-    assert state["Properties"]["KeySchema"] == [{"AttributeName": "id", "KeyType": "HASH"}]
-    assert (state["DeletionPolicy"], state["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
 
 def logical_id(stack: cdk.Stack, resource_type: str) -> str:
@@ -146,18 +140,9 @@ def test_a_life_cycle_that_only_tells_may_end_no_node_and_one_without_metrics_ca
         BlockLifecycle(stack, "Other", block=block(), queue=jobs, sick_nodes="replace")
 
 
-@pytest.mark.parametrize(("refusals", "refused"), [(0, True), (1, False), (100, False), (101, True)])
-def test_refusals_that_close_the_environment_have_bounds(
-    stack: cdk.Stack, refusals: int, refused: bool
-) -> None:
-    training = queue(stack, capacity=block())
-    if refused:
-        with pytest.raises(FindingsError, match="UC4129"):
-            lifecycle(stack, queue=training, max_refusals=refusals)
-    else:
-        lifecycle(stack, queue=training, max_refusals=refusals)
-        variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]
-        assert variables["UC_MAX_REFUSALS"] == str(refusals)
+@pytest.mark.parametrize(("refusals", "found"), [(0, ["UC4129"]), (1, []), (100, []), (101, ["UC4129"])])
+def test_refusals_that_close_the_environment_have_bounds(refusals: int, found: list[str]) -> None:
+    assert [finding.code for finding in check_lifecycle(None, refusals)] == found
 
 
 def operations(service: str) -> set[str]:
@@ -208,23 +193,6 @@ def test_rejects_a_queue_whose_nodes_are_not_of_the_block(stack: cdk.Stack, capa
     with pytest.raises(FindingsError, match="UC4116"):
         lifecycle(stack, queue=training)
     assert stack.node.try_find_child("Lifecycle") is None
-
-
-def test_a_cluster_with_a_block_has_a_life_cycle(stack: cdk.Stack) -> None:
-    made = ultra_cluster(
-        stack,
-        capacity=block(),
-        checkpoint_lead=cdk.Duration.minutes(0),
-        alarms=Alarms(enabled=False),
-    )
-    assert made.block_lifecycle is not None
-    variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]
-    assert variables["UC_CHECKPOINT_LEAD_SECONDS"] == "0"
-
-
-def test_other_clusters_have_no_function(stack: cdk.Stack) -> None:
-    assert ultra_cluster(stack).block_lifecycle is None
-    assert of_type(stack, "AWS::Lambda::Function") == []
 
 
 def test_function_sizes_the_auto_scaling_group_of_its_block_only(stack: cdk.Stack) -> None:

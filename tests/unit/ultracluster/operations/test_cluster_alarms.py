@@ -6,10 +6,8 @@ import pytest
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import (
     ZONE,
-    block,
     network,
     of_type,
-    ultra_cluster,
 )
 from tests.unit.ultracluster.operations.watched_clusters import IDS
 
@@ -62,14 +60,6 @@ def test_a_rollout_looks_at_every_alarm_but_the_reminders(watched: cdk.Stack) ->
         "ClusterBlockLifecycleAlarm"
     }
     assert REMINDING_ALARMS < IDS
-
-
-def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) -> None:
-    made = ultra_cluster(stack, capacity=block(), alarms=Alarms(enabled=False))
-    assert (made.alarms, made.metrics) == (None, None)
-    assert not of_type(stack, "AWS::CloudWatch::CompositeAlarm")
-    assert len(of_type(stack, "AWS::CloudWatch::Alarm")) == 1  # that of the block's life cycle
-    assert "UC_CLUSTER" not in str(of_type(stack, "AWS::EC2::LaunchTemplate"))
 
 
 def test_alarms_work_with_an_imported_topic_and_file_system(stack: cdk.Stack) -> None:

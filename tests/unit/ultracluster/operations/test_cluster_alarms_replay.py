@@ -142,13 +142,6 @@ def expected(run: Run) -> list[tuple[str, int]]:
     return sorted(when.items(), key=lambda each: each[1])
 
 
-def test_a_clean_day_raises_no_alarm(template: Mapping[str, Any]) -> None:
-    changes = replay(template, Run())
-    assert raised(changes) == []
-    # Each alarm has seen the day all the same: it went from no data to OK.
-    assert {each.name for each in changes if each.state == "OK"} == {*WITHIN, "WatchSilent", "Cluster"}
-
-
 @pytest.mark.parametrize("names", [tuple(WITHIN)[:7], tuple(WITHIN)[7:]])
 def test_every_alarm_goes_off_for_its_fault_and_for_no_other(
     template: Mapping[str, Any], names: tuple[str, ...]
@@ -161,18 +154,6 @@ def test_every_alarm_goes_off_for_its_fault_and_for_no_other(
     # The composite alarm is there exactly while one of them is; the day ends before the drain does.
     states = [each.state for each in changes if each.name == "Cluster"]
     assert states == (["OK"] + ["ALARM", "OK"] * len(names))[: -1 if "DrainComing" in names else None]
-
-
-def test_an_alarm_that_waits_one_period_longer_would_be_seen(template: Mapping[str, Any]) -> None:
-    later = {
-        name: {**each, "Properties": {**each["Properties"], "EvaluationPeriods": 6}}
-        if name.startswith("ClusterAlarmsNodeLost")
-        else each
-        for name, each in template.items()
-    }
-    run = Run(faults={"NodeLost": 100})
-    assert raised(replay(template, run, minutes=120)) == [("NodeLost", 105)]
-    assert raised(replay(later, run, minutes=120)) == [("NodeLost", 106)]
 
 
 def test_a_watch_that_stops_is_missed(template: Mapping[str, Any]) -> None:

@@ -87,16 +87,6 @@ def test_it_runs_every_minute_and_when_a_job_of_its_queues_fails(stack: cdk.Stac
     }
 
 
-@pytest.mark.parametrize(("resume", "refused"), [(-1, True), (0, False), (100, False), (101, True)])
-def test_resumes_have_bounds(stack: cdk.Stack, resume: int, refused: bool) -> None:
-    made = cluster(stack)
-    if refused:
-        with pytest.raises(FindingsError, match="UC6117"):
-            made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",), resume=resume))
-    else:
-        made.add_multi_node_job("pretrain", Job(image=IMAGE, command=("train.py",), resume=resume))
-
-
 def test_arrays_and_precompile_jobs_are_not_submitted_again(stack: cdk.Stack) -> None:
     made = cluster(stack)
     with pytest.raises(FindingsError, match=r"UC6117.*array"):

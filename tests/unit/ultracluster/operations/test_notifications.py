@@ -91,6 +91,12 @@ def test_whoever_is_to_be_notified_can_be_named_in_each_way(
     ] == [(address, topic) for address in subscribed]
 
 
+@pytest.mark.parametrize("alarms", [None, Alarms(), Alarms(enabled=False)])
+def test_a_block_with_nobody_to_notify_is_warned_of(stack: cdk.Stack, alarms: Alarms | None) -> None:
+    cluster(stack, alarms=alarms)
+    assert warns(stack)
+
+
 def test_other_recipients_are_refused(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC6449"):
         cluster(stack, notify=["nobody"])

@@ -29,7 +29,6 @@ from ultracluster import (
     Spot,
     TrainingQueue,
     UltraCluster,
-    WaitLimits,
 )
 from ultracluster_spec.findings import FindingsError
 
@@ -50,38 +49,6 @@ def test_a_strategy_of_the_user_decides_how_the_environment_is_updated(stack: cd
     queue(other, capacity=OnDemand(allocation_strategy="best-fit"))
     assert only(other, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is True
     assert resources_of_environment(other)["AllocationStrategy"] == "BEST_FIT"
-
-
-def test_idle_nodes_of_prepaid_capacity_stay_for_a_day(stack: cdk.Stack) -> None:
-    queue(stack, capacity=block())
-    assert resources_of_environment(stack)["ScalingPolicy"] == {"MinScaleDownDelayMinutes": 1440}
-    for capacity in (None, OnDemand(), Spot()):
-        other = new_stack()
-        queue(other, capacity=capacity)
-        assert "ScalingPolicy" not in resources_of_environment(other)
-
-
-def test_the_queue_of_a_block_is_first_in_first_out_and_cancels_nothing_that_waits(stack: cdk.Stack) -> None:
-    queue(stack, capacity=block())
-    properties = only(stack, "AWS::Batch::JobQueue")
-    assert "SchedulingPolicyArn" not in properties
-    assert of_type(stack, "AWS::Batch::SchedulingPolicy") == []
-    assert "JobStateTimeLimitActions" not in properties
-    assert len(properties["ComputeEnvironmentOrder"]) == 1
-
-
-def test_a_job_that_blocks_the_queue_ends_unless_the_queue_disables_it(stack: cdk.Stack) -> None:
-    # Jobs waited in RUNNABLE without end: aws/aws-parallelcluster#2098, apache/airflow#38298.
-    queue(stack)
-    actions = only(stack, "AWS::Batch::JobQueue")["JobStateTimeLimitActions"]
-    assert [each["Reason"].partition(":")[2] for each in actions] == [
-        "INSUFFICIENT_INSTANCE_CAPACITY",
-        "COMPUTE_ENVIRONMENT_MAX_RESOURCE",
-        "JOB_RESOURCE_REQUIREMENT",
-    ]
-    other = new_stack()
-    TrainingQueue(other, "Queue", nodes=nodes(other), max_nodes=1, settings=Queue(wait_limits=WaitLimits()))
-    assert "JobStateTimeLimitActions" not in only(other, "AWS::Batch::JobQueue")
 
 
 def test_a_queue_uses_the_selected_sources_in_order(stack: cdk.Stack) -> None:

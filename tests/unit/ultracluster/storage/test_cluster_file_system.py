@@ -61,24 +61,6 @@ def test_findings_about_the_file_system_come_with_the_others(stack: cdk.Stack) -
     assert stack.node.try_find_child("Cluster") is None
 
 
-def test_an_existing_file_system_of_a_value_is_checked(stack: cdk.Stack) -> None:
-    given = FileSystem(file_system_id="fs-0123456789abcdef0", data_compression=False, zone_id="use2-az1")
-    with pytest.raises(FindingsError) as refused:
-        ultra_cluster(stack, capacity=block(), file_system=given)
-    assert [(each.code, each.path) for each in refused.value.findings] == [
-        ("UC5103", "file_system.file_system_id"),
-        ("UC5103", "file_system.data_compression"),
-        ("UC5031", "file_system.zone_id"),
-    ]
-
-
-def test_warns_of_more_efa_connections_than_a_file_system_has(stack: cdk.Stack) -> None:
-    given = FileSystem(storage_capacity_gib=38_400, efa=True)
-    ultra_cluster(stack, instance_type="p5.48xlarge", zone_id=ZONE, node_count=1000, file_system=given)
-    messages = [entry.data for each in stack.node.find_all() for entry in each.node.metadata]
-    assert any("UC5105" in str(message) for message in messages)
-
-
 def test_the_key_of_the_file_system_goes_before_that_of_the_cluster(stack: cdk.Stack) -> None:
     own = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
     key = kms.Key(stack, "Key")

@@ -11,7 +11,7 @@ from aws_cdk import aws_s3 as s3
 from botocore.validate import ParamValidator
 from tests.cfn_lint import lint
 from tests.unit.ultracluster.builders import REGION, of_type, only
-from tests.unit.ultracluster.storage.file_systems import association, define_file_system, file_system, key
+from tests.unit.ultracluster.storage.file_systems import association, define_file_system, file_system
 
 from ultracluster import CheckpointBucket
 from ultracluster_local import LocalAws
@@ -44,11 +44,6 @@ def test_what_a_kept_file_system_lives_by_is_kept_with_it(stack: cdk.Stack) -> N
         assert (each.get("UpdateReplacePolicy") == "Retain") is (each in kept)
 
 
-def test_links_no_bucket_by_default(stack: cdk.Stack) -> None:
-    file_system(stack)
-    assert of_type(stack, "AWS::FSx::DataRepositoryAssociation") == []
-
-
 _SCRATCH: dict[str, Any] = {"deployment_type": "SCRATCH_2"}
 
 
@@ -69,19 +64,6 @@ def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack
 _TIERED: dict[str, Any] = {"storage_type": "INTELLIGENT_TIERING", "read_cache": "NO_CACHE"}
 _BACKUPS: dict[str, Any] = {"backup_retention_days": 7, "backup_start_time": "03:30"}
 _EFA: dict[str, Any] = {"efa_clients": "p5.48xlarge", "storage_capacity_gib": 19_200}
-
-
-def test_intelligent_tiering_has_no_size(stack: cdk.Stack) -> None:
-    properties = define_file_system(stack, **_TIERED)
-    assert properties["StorageType"] == "INTELLIGENT_TIERING"
-    assert "StorageCapacity" not in properties
-    assert properties["LustreConfiguration"] == {
-        "DeploymentType": "PERSISTENT_2",
-        "ThroughputCapacity": 4000,
-        "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"},
-        "DataCompressionType": "LZ4",
-        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
-    }
 
 
 def test_numbers_of_every_kind_may_be_left_to_the_deployment(stack: cdk.Stack) -> None:
@@ -236,12 +218,6 @@ def codes(stack: cdk.Stack, **changes: Any) -> list[str]:
     with pytest.raises(FindingsError) as refused:
         define_file_system(stack, **changes)
     return [finding.code for finding in refused.value.findings]
-
-
-def test_scratch_refuses_throughput_metadata_iops_and_a_key_together(stack: cdk.Stack) -> None:
-    changes = {"per_unit_storage_throughput": 250, "metadata_iops": 1500, "kms_key": key(stack)}
-    found = codes(stack, deployment_type="SCRATCH_2", **changes)
-    assert found == ["UC5002", "UC5005", "UC5007"]
 
 
 def test_overlaps_are_seen_through_tokens(stack: cdk.Stack) -> None:
