@@ -1,10 +1,10 @@
-"""Processes that a test looks after, on systems with /proc."""
+"""Processes that a test looks after: what they leave behind, on systems with /proc, and what they come to."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-__all__ = ["descendants", "wait_until_gone"]
+__all__ = ["descendants", "eventually", "wait_until_gone"]
 
 
 def descendants(pid: int) -> list[int]:
@@ -14,6 +14,14 @@ def descendants(pid: int) -> list[int]:
     for one in found:
         found += [child for child, parent in parents.items() if parent == one]
     return found[1:]
+
+
+def eventually(seen: Callable[[], object], *, pause: float = 0.1) -> None:
+    """Wait until something is so, for two minutes at the most."""
+    deadline = time.monotonic() + 120
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(pause)
 
 
 def wait_until_gone(pids: Sequence[int], *, seconds: float = 5) -> list[int]:

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ import yaml
 from tests.bare_environment import bare_environment
 from tests.integration.page_programs import CdkCli, synthesize
 from tests.integration.page_shell import Terminal
+from tests.processes import eventually
 from tests.unit.docs.pages import ROOT
 from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 
@@ -389,10 +390,3 @@ def _open_and_leave(program: str, words: Sequence[str], variables: Mapping[str, 
         [program, *words[1:], "-c", "pwd"], env=variables, stdout=subprocess.DEVNULL, check=False
     )
     raise SystemExit(done.returncode)
-
-
-def eventually(seen: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not seen():
-        assert time.monotonic() < deadline
-        time.sleep(0.4)

@@ -4,14 +4,14 @@ import io
 import json
 import shlex
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from tests.integration.quickstart_block import BLOCK, REGION
+from tests.processes import eventually
 from tests.unit.runtime.jobs.recorded_jobs import CAUSES, WAITING, is_run
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
@@ -28,13 +28,6 @@ pytestmark = pytest.mark.slow
 IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
 ENDED = {"SUCCEEDED", "FAILED"}
 RUN = [cause for cause in CAUSES if is_run(cause)]
-
-
-def wait(check: Callable[[], object], seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 class Cluster:
@@ -140,7 +133,7 @@ class Cluster:
 
     def lose(self, job: str) -> None:
         """Terminate the instance under a node of a job."""
-        wait(lambda: self.state(job) == "RUNNING")
+        eventually(lambda: self.state(job) == "RUNNING")
         (found,) = self.batch.describe_jobs(jobs=[job])["jobs"]
         arn = found["container"]["containerInstanceArn"]
         hosts = self.local.client("ecs", REGION).describe_container_instances(
@@ -209,7 +202,7 @@ def live(cluster: Cluster) -> dict[str, dict[str, Any]]:
     note("the block has not started", early)
     cluster.at("2030-01-01T11:31:00+00:00")
 
-    wait(lambda: cluster.state(early) in ENDED)
+    eventually(lambda: cluster.state(early) in ENDED)
     for cause in RUN:
         how = cause.get("run") or {"command": program(cause)}
         after = {"after": jobs[how["after"]]} if "after" in how else {}
@@ -217,28 +210,28 @@ def live(cluster: Cluster) -> dict[str, dict[str, Any]]:
         if how.keys() & {"nodes", "ranges"}:  # one at a time, since there are four nodes
             if "then" in how:
                 cluster.lose(f"{jobs[cause['cause']]}#0")
-            wait(lambda job=jobs[cause["cause"]]: cluster.state(job) in ENDED)
+            eventually(lambda job=jobs[cause["cause"]]: cluster.state(job) in ENDED)
     then = {cause["run"]["then"]: jobs[cause["cause"]] for cause in RUN if "then" in cause.get("run", {})}
     for job in then.values():
-        wait(lambda job=job: cluster.state(job) in {"RUNNING", *ENDED})
+        eventually(lambda job=job: cluster.state(job) in {"RUNNING", *ENDED})
     command("jobs", "stop", then["stop"], "--now", "--region", REGION)
     cluster.local.clock.advance(timedelta(hours=1))
     last = then["end the block"]
-    wait(lambda: all(cluster.state(job) in ENDED for job in jobs.values() if job != last))
+    eventually(lambda: all(cluster.state(job) in ENDED for job in jobs.values() if job != last))
 
     for cause in WAITING:
         if isinstance(waits := cause["waits"], dict):
             on_every_node = [cluster.submit_waiting(waits) for _ in range(4 if "vcpus" in waits else 0)]
             for job in on_every_node:
-                wait(lambda job=job: cluster.state(job) == "RUNNING")
+                eventually(lambda job=job: cluster.state(job) == "RUNNING")
             waiting = cluster.submit_waiting(waits)
             note(cause["cause"], waiting)
             for job in (waiting, *on_every_node):
                 cluster.batch.terminate_job(jobId=job, reason="of a test")
-                wait(lambda job=job: cluster.state(job) in ENDED)
+                eventually(lambda job=job: cluster.state(job) in ENDED)
 
     busy = cluster.submit(nodes=3, command=["sleep", "600"])
-    wait(lambda: cluster.state(busy) == "RUNNING")
+    eventually(lambda: cluster.state(busy) == "RUNNING")
     first, second = cluster.submit(nodes=2), cluster.submit(nodes=1, after=busy)
     note("other jobs have the nodes", first)
     note("a job before it has not ended", second)
@@ -246,7 +239,7 @@ def live(cluster: Cluster) -> dict[str, dict[str, Any]]:
 
     cluster.at("2030-01-15T10:31:00+00:00")
     cluster.at("2030-01-15T10:51:00+00:00")
-    wait(lambda: cluster.state(last) in ENDED)
+    eventually(lambda: cluster.state(last) in ENDED)
     note("the queue is closed", first)
     return said | {cause: why(job) for cause, job in jobs.items()}
 

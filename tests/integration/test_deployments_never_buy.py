@@ -2,11 +2,10 @@
 
 import json
 import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from moto.ec2.responses import EC2Response
 from tests.integration.quickstart_block import deploy, synthesize
 
 from ultracluster_local import LocalAws
@@ -23,19 +22,9 @@ SPENDING = [
 
 
 @pytest.fixture
-def requests(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the spending calls that reach the local AWS, refused ones and dry runs included."""
-    del local_aws
-    seen: list[str] = []
-    for name in SPENDING:
-        answer = getattr(EC2Response, name, None)
-
-        def record(self: Any, name: str = name, answer: Any = answer) -> Any:
-            seen.append(name)
-            return answer(self)
-
-        monkeypatch.setattr(EC2Response, name, record, raising=False)
-    return seen
+def requests(record_calls: Callable[[Iterable[str]], list[str]]) -> list[str]:
+    """Names of the spending calls that reach the local AWS."""
+    return record_calls(SPENDING)
 
 
 @pytest.fixture(scope="module")

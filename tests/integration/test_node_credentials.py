@@ -5,13 +5,13 @@ Nodes are processes: which network a job would have decides whether the local AW
 
 import json
 import sys
-import time
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
 from tests.integration.quickstart_block import IMAGE, REGION, deploy_to_run_jobs, synthesize
+from tests.processes import eventually
 
 from ultracluster_local import LocalAws
 
@@ -64,13 +64,6 @@ REPORTS = {
 }
 
 
-def wait(check: Any, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 @pytest.fixture(scope="module", params=["batch", "auto-scaling"])
 def road(
     request: pytest.FixtureRequest, local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory
@@ -112,7 +105,7 @@ def steal(local: LocalAws, *, nodes: int) -> list[dict[str, Any]]:
     job = batch.submit_job(
         jobName="thief", jobQueue=queue, jobDefinition=definition, tags={"ultracluster:resume": "0"}
     )["jobId"]
-    wait(lambda: batch.describe_jobs(jobs=[job])["jobs"][0]["status"] in {"SUCCEEDED", "FAILED"})
+    eventually(lambda: batch.describe_jobs(jobs=[job])["jobs"][0]["status"] in {"SUCCEEDED", "FAILED"})
     (ended,) = batch.describe_jobs(jobs=[f"{job}#0" if nodes else job])["jobs"]
     events = local.client("logs", REGION).get_log_events(
         logGroupName="/aws/batch/job", logStreamName=ended["container"]["logStreamName"], startFromHead=True

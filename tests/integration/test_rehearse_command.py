@@ -1,7 +1,7 @@
 """`ultracluster deploy --without-capacity` on the local AWS as on an account: it says what AWS says, starts and buys nothing, and leaves nothing."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,18 +42,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def started(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def started(record_calls: Callable[[Iterable[str]], list[str]], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the calls that start or buy something and reach the local AWS."""
-    del local_aws
-    seen: list[str] = []
-    for name in STARTING:
-        answer = getattr(EC2Response, name, None)
-
-        def record(self: Any, name: str = name, answer: Any = answer) -> Any:
-            seen.append(name)
-            return answer(self)
-
-        monkeypatch.setattr(EC2Response, name, record, raising=False)
+    seen = record_calls(STARTING)
     launch = EC2Response.run_instances
 
     def run_instances(self: Any) -> Any:

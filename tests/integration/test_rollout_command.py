@@ -3,16 +3,15 @@
 import json
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.app_project import write_project
-from tests.processes import descendants, wait_until_gone
+from tests.processes import descendants, eventually, wait_until_gone
 
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.server.daemon import status
@@ -21,7 +20,6 @@ pytestmark = pytest.mark.slow
 
 CANARY, PRETRAIN = "canary-us-east-1", "pretrain-us-east-2"
 REGIONS = {CANARY: "us-east-1", PRETRAIN: "us-east-2"}
-PATIENCE = 120.0
 Events = dict[str, Counter[tuple[str, str]]]
 
 
@@ -115,13 +113,6 @@ def project(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
         project.run("local", "down")
 
 
-def eventually(seen: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not seen():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.fixture(scope="module")
 def story(project: Project) -> Story:
     """The canary's alarm is heard; repaired, resumed, killed in the second wave, and resumed again."""
@@ -146,7 +137,7 @@ def story(project: Project) -> Story:
         else:
             pytest.fail("production was never deployed")
         # In the middle: the first stack of a cluster is being made, the others are not there yet.
-        eventually(lambda: f"{PRETRAIN}-Network" in project.events())
+        eventually(lambda: f"{PRETRAIN}-Network" in project.events(), pause=0.02)
         children = descendants(process.pid)
         process.kill()
     at_death = project.events()

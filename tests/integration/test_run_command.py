@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.integration.quickstart_block import BLOCK, REGION, deploy_to_run_jobs, synthesize
+from tests.processes import eventually
 
 from ultracluster_catalog.names.launcher import LAUNCHER_PATH
 from ultracluster_cli.main import main
@@ -26,13 +27,6 @@ def cluster(account: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     yield account
     account.run_jobs(None)
-
-
-def wait(check: Any, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_the_extension(
@@ -69,15 +63,15 @@ def test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_
     assert state(job) == "RUNNABLE"  # the block has not started
 
     at("2030-01-01T11:31:00+00:00")
-    wait(lambda: state(job) == "RUNNING")
-    wait(lambda: "step 10 loss" in log(job))
+    eventually(lambda: state(job) == "RUNNING")
+    eventually(lambda: "step 10 loss" in log(job))
     assert "2 nodes, from step 0" in log(job)
 
     at("2030-01-15T10:31:00+00:00")  # a minute after the checkpoint request
-    wait(lambda: "checkpoint of step" in log(job))
+    eventually(lambda: "checkpoint of step" in log(job))
     step = log(job).rpartition("checkpoint of step ")[2].split()[0]
     at("2030-01-15T10:51:00+00:00")
-    wait(lambda: state(job) == "FAILED")
+    eventually(lambda: state(job) == "FAILED")
     (ended,) = batch.describe_jobs(jobs=[job])["jobs"]
     assert f"Capacity Block {BLOCK['reservation_id']} ends 2030-01-15 11:30 UTC" in ended["statusReason"]
 
@@ -94,10 +88,10 @@ def test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_
         jobs[:] = json.loads(command("jobs", "list", "quickstart", "--json"))["jobs"]
         return any(one["resumes"] == job for one in jobs)
 
-    wait(resumed)
+    eventually(resumed)
     (new,) = jobs
-    wait(lambda: state(new["job"]) == "RUNNING")
-    wait(lambda: f"2 nodes, from step {step}" in log(new["job"]))
+    eventually(lambda: state(new["job"]) == "RUNNING")
+    eventually(lambda: f"2 nodes, from step {step}" in log(new["job"]))
     command("jobs", "stop", new["job"], "--now")
 
 

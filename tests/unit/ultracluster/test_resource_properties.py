@@ -203,6 +203,24 @@ def test_cfn_lint_skips_only_rules_that_do_not_apply() -> None:
     assert {rule for _, rule in skipped} == {"W3005", "E3628"}
 
 
+def test_what_keeps_data_or_permissions_is_named_by_cloudformation() -> None:
+    """A name of ours would be taken in the account, and keep CloudFormation from replacing what has it."""
+    names = {
+        "AWS::DynamoDB::Table": "TableName",
+        "AWS::Events::Rule": "Name",
+        "AWS::IAM::Role": "RoleName",
+        "AWS::Lambda::Function": "FunctionName",
+        "AWS::Logs::LogGroup": "LogGroupName",
+        "AWS::S3::Bucket": "BucketName",
+        "AWS::SNS::Topic": "TopicName",
+    }
+    given = {
+        path: (names.get(each["Type"]), each.get("Properties", {})) for path, each in resources().items()
+    }
+
+    assert [path for path, (name, properties) in given.items() if name in properties] == []
+
+
 def test_no_resource_moves_to_another_construct_id() -> None:
     """CloudFormation replaces a resource whose logical ID changes, and the logical ID is made of the construct IDs."""
     assert construct_paths() == PATHS.read_text("utf-8").splitlines()
