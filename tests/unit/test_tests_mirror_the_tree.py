@@ -61,7 +61,6 @@ OTHER_SUBJECTS = {
     "tests/unit/runtime/functions/test_function_faults.py": "every Lambda function, with every fault of AWS",
     "tests/unit/runtime/purchasing/test_http_faults.py": "the requests of a whole purchase, with faults of HTTP",
     "tests/unit/runtime/purchasing/test_protocol.py": "the whole purchase, with every fault",
-    "tests/unit/runtime/resume/test_interrupted_run.py": "a run that is interrupted three times, with all functions around it",
     "tests/unit/runtime/lifecycle/test_scenarios.py": "lives of a block, whose nodes AWS Batch or an Auto Scaling group starts",
     "tests/unit/stacks/stacks/test_auto_scaling_road.py": "the quick start with nodes of an Auto Scaling group",
     "tests/unit/ultracluster/test_conventions.py": "every construct, with what users of aws-cdk-lib expect",

@@ -231,26 +231,6 @@ def test_all_reasons_are_reported_with_evidence_and_remedy() -> None:
     assert "2026-11-30 12:00 to 2026-12-02 12:00 UTC" in found[2].evidence
 
 
-@pytest.mark.parametrize(
-    ("reason", "state"),
-    [
-        *(
-            ("block-not-started", state)
-            for state in ("assessing", "delayed", "payment-pending", "pending", "scheduled")
-        ),
-        *(
-            ("reservation-over", state)
-            for state in ("cancelled", "cancelling", "expired", "failed", "payment-failed", "unsupported")
-        ),
-    ],
-)
-def test_every_state_of_a_reservation_without_capacity_is_a_reason(reason: str, state: str) -> None:
-    (found,) = diagnose(block(state=state)(FREE))
-
-    assert found.reason == reason
-    assert state in found.evidence
-
-
 @pytest.mark.parametrize(("total", "remedy"), [(2, "Wait for the jobs"), (1, "Add to it")])
 def test_a_consumable_resource_is_waited_for_or_added_to(total: int, remedy: str) -> None:
     (found,) = diagnose(queue(consumables=(replace(LICENSE, total=total, free=0),))(FREE))
@@ -336,16 +316,6 @@ def test_remedy_of_an_invalid_environment_makes_aws_batch_check_it_again() -> No
     assert "deploy again" not in remedy
     assert "described below" in by_reason["action-required"].remedy
     assert "Nothing to do" in diagnose(blocked)[0].remedy
-
-
-def test_failed_launch_of_a_group_is_part_of_the_evidence() -> None:
-    waiting = group(nodes_joined=1, activity="no place in the block")(FREE)
-
-    (reason,) = diagnose(waiting)
-
-    assert reason.evidence == (
-        "of Auto Scaling group fleet, 1 node joined; the job needs 4; its last launch failed: no place in the block"
-    )
 
 
 def test_a_group_without_a_block_is_sized_by_its_user() -> None:

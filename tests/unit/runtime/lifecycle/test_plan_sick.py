@@ -81,6 +81,8 @@ def test_a_job_that_resumes_gets_the_time_of_its_checkpoint_on_all_of_its_nodes(
     busy = seen(jobs=(JOB,), resumed=frozenset({"job"}))
     request = RequestCheckpoint(nodes=JOB.nodes, before=NOW + 20 * MINUTE, sick=NODE)
     assert of_kind(RequestCheckpoint, busy, drained()) == [request]
+    at_once = replace(busy, checkpoint_lead=timedelta(0))  # a job is never given less than eight minutes
+    assert of_kind(RequestCheckpoint, at_once, drained()) == [replace(request, before=NOW + 8 * MINUTE)]
     assert replaced(busy, drained()) == []
     for minutes, expected in ((19, []), (20, [NODE])):
         asked = drained(30, asked={NODE: NOW - minutes * MINUTE})
@@ -165,3 +167,31 @@ def test_a_replacement_is_stored_before_it_is_made_and_not_made_if_that_fails() 
 
     run_cycle(seen(), drained(), perform=made.append, save=fail)
     assert not [each for each in made if isinstance(each, ReplaceNode)]
+
+
+def stored(
+    observations: Observations, state: LifecycleState, error: Exception | None = None
+) -> LifecycleState:
+    """The state after a run, of which each action fails with the error."""
+    saved: list[LifecycleState] = []
+
+    def perform(_: object) -> None:
+        if error:
+            raise error
+
+    run_cycle(observations, state, perform=perform, save=saved.append)
+    return saved[-1]
+
+
+def test_what_was_done_to_a_sick_node_is_stored_until_the_node_is_gone() -> None:
+    assert stored(seen(), OPEN).drained == {NODE: NOW}
+    assert stored(seen(), OPEN, ConnectionError()).drained == {}
+    busy = seen(jobs=(JOB,), resumed=frozenset({"job"}))
+    for asked in ({}, {NODE: NOW - MINUTE}):  # the first request counts, whether it arrived or not
+        for error in (None, ConnectionError()):
+            assert stored(busy, drained(asked=asked), error).asked == (asked or {NODE: NOW})
+    before = {NODE: NOW - 2 * MINUTE, "i-gone": NOW - 30 * MINUTE}
+    earlier = {"i-a": NOW - timedelta(hours=1), "i-b": NOW - timedelta(hours=2)}
+    after = stored(seen(), replace(OPEN, drained=before, asked=before, replaced=earlier))
+    assert (after.drained, after.asked) == ({NODE: before[NODE]}, {NODE: before[NODE]})
+    assert after.replaced == {NODE: NOW, "i-a": earlier["i-a"]}

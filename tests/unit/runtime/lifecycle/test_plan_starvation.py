@@ -114,10 +114,11 @@ def test_strays_and_waiting_jobs_are_read() -> None:
 
 
 @pytest.mark.slow
-def test_of_1000_block_starts_no_notice_is_missed_and_none_is_false() -> None:
+@pytest.mark.parametrize("starts", [100, pytest.param(1_000, marks=pytest.mark.deep)])
+def test_of_many_block_starts_no_notice_is_missed_and_none_is_false(starts: int) -> None:
     """Nodes come late, not at all, outside the block, or go again; jobs come and go; AWS cannot always be read."""
     right = missed = false = 0
-    for seed in range(1_000):
+    for seed in range(starts):
         chance = random.Random(seed)  # noqa: S311 - no secret
         comes = chance.choice([2, 5, 10, 15, 19, 20, 21, 25, 40, 10_000])
         goes = comes + chance.choice([5, 30, 10_000])
@@ -150,6 +151,6 @@ def test_of_1000_block_starts_no_notice_is_missed_and_none_is_false() -> None:
         right += (sent & Counter(expected)).total()
         missed += (Counter(expected) - sent).total()
         false += (sent - Counter(expected)).total()
-    print(f"1,000 block starts: {right} notices right, {missed} missed, {false} false")  # noqa: T201 - figures of the test
+    print(f"{starts:,} block starts: {right} notices right, {missed} missed, {false} false")  # noqa: T201 - figures of the test
     assert (missed, false) == (0, 0)
-    assert right > 800
+    assert right > starts * 0.8

@@ -17,7 +17,15 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
 )
 
 from ultracluster_runtime.lifecycle import reader
-from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
+from ultracluster_runtime.lifecycle.observations import (
+    BOOT_TIME,
+    Environment,
+    Fleet,
+    Job,
+    Observations,
+    Queue,
+    Refusal,
+)
 from ultracluster_runtime.lifecycle.reader import chunks, observe, resumes_left, template_data, try_read
 
 pytestmark = pytest.mark.slow  # boto3 needs a second for its clients
@@ -231,3 +239,15 @@ def test_resumes_come_from_the_job_or_else_from_its_definition(
     job: dict[str, str], definition: dict[str, str], left: int
 ) -> None:
     assert resumes_left({"tags": job}, {"tags": definition}) == left
+
+
+@pytest.mark.parametrize(("age", "found"), [(BOOT_TIME - timedelta(seconds=1), set()), (BOOT_TIME, {"i-1"})])
+def test_what_a_node_reports_while_it_boots_does_not_make_it_sick(age: timedelta, found: set[str]) -> None:
+    message = '{"InstanceId": "%s", "Faults": ["DMA_ERROR"]}'
+    events = [{"message": message % node} for node in ("i-1", "i-of-another-block")]
+    logs = Mock()
+    logs.get_paginator.return_value.paginate.return_value = [{"events": events}]
+    block = cluster(metrics_log_group="nodes")
+
+    assert reader._sick(lambda _: logs, block, NOW, {"i-1": NOW - age}).keys() == found
+    assert reader._sick(lambda _: logs, cluster(), NOW, {"i-1": NOW - age}) == {}

@@ -96,7 +96,6 @@ class ResumeAws(FakeAws):
         self.deregistered = False  # whether the definition of the jobs is, without another revision
         self.forgotten = False  # whether AWS Batch no longer describes it
         self.minutes = 0
-        self.hidden = False  # whether the list lags behind what was submitted
 
     def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         assert asked["jobQueue"] == QUEUE
@@ -110,7 +109,7 @@ class ResumeAws(FakeAws):
             "jobSummaryList": [
                 {member: job[member] for member in members if member in job}
                 for job in shown
-                if not {"#", ":"} & {*job["jobId"]} and not (self.hidden and "filters" in asked)
+                if not {"#", ":"} & {*job["jobId"]}
             ]
         }
 
