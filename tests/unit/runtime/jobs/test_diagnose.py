@@ -267,6 +267,7 @@ def test_job_that_does_not_wait_is_reported_with_its_state(status: str, words: s
 
 
 SPILL = replace(ENVIRONMENT, name="spill", capacity=None)
+CHEAP, SMALL = replace(SPILL, spot=True), replace(SPILL, max_vcpus=192)
 FULL = replace(ENVIRONMENT, capacity=replace(CAPACITY, available=0), nodes_joined=0, desired_vcpus=0)
 
 
@@ -275,35 +276,36 @@ def sources(*environments: Environment, **changes: object) -> PendingJob:
 
 
 @pytest.mark.parametrize(
-    ("holds", "holds_not"),
+    ("reason", "holds", "holds_not"),
     [
-        (sources(FULL, SPILL), sources(FULL, SPILL, multi_node=False)),
-        (sources(FULL, SPILL), sources(replace(FULL, enabled=False), SPILL)),
-        (sources(FULL, SPILL), sources(FULL, replace(SPILL, enabled=False))),
-        (sources(FULL, SPILL), sources(FULL, replace(SPILL, max_vcpus=4 * 192 - 1))),
-        (sources(FULL, SPILL), sources(replace(FULL, status="INVALID"), SPILL)),
-        (sources(FULL, SPILL), sources(replace(FULL, nodes_joined=4), SPILL)),
+        ("held-by-the-first-source", sources(FULL, SPILL), sources(FULL, SPILL, multi_node=False)),
+        ("held-by-the-first-source", sources(FULL, SPILL), sources(replace(FULL, enabled=False), SPILL)),
+        ("held-by-the-first-source", sources(FULL, SPILL), sources(FULL, replace(SPILL, enabled=False))),
         (
+            "held-by-the-first-source",
+            sources(FULL, SPILL),
+            sources(FULL, replace(SPILL, max_vcpus=4 * 192 - 1)),
+        ),
+        ("held-by-the-first-source", sources(FULL, SPILL), sources(replace(FULL, status="INVALID"), SPILL)),
+        ("held-by-the-first-source", sources(FULL, SPILL), sources(replace(FULL, nodes_joined=4), SPILL)),
+        (
+            "held-by-the-first-source",
             sources(SPILL, FULL, status_reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"),
             sources(SPILL, FULL),
         ),
+        (
+            "spot-runs-no-multi-node-jobs",
+            sources(ENVIRONMENT, CHEAP),
+            sources(ENVIRONMENT, CHEAP, multi_node=False),
+        ),
+        ("more-nodes-than-the-environment", sources(SMALL, SMALL), sources(ENVIRONMENT, SMALL)),
     ],
 )
-def test_first_suitable_source_holds_a_multi_node_job(holds: PendingJob, holds_not: PendingJob) -> None:
-    assert "held-by-the-first-source" in names(holds)
-    assert "held-by-the-first-source" not in names(holds_not)
-
-
-def test_spot_nodes_block_a_multi_node_job() -> None:
-    spot = replace(SPILL, spot=True)
-    assert "spot-runs-no-multi-node-jobs" in names(sources(ENVIRONMENT, spot))
-    assert "spot-runs-no-multi-node-jobs" not in names(sources(ENVIRONMENT, spot, multi_node=False))
-
-
-def test_a_small_source_is_not_a_reason_if_another_is_large_enough() -> None:
-    small = replace(SPILL, max_vcpus=192)
-    assert "more-nodes-than-the-environment" not in names(sources(ENVIRONMENT, small))
-    assert "more-nodes-than-the-environment" in names(sources(small, small))
+def test_reasons_about_several_sources_apply_exactly_there(
+    reason: str, holds: PendingJob, holds_not: PendingJob
+) -> None:
+    assert reason in names(holds)
+    assert reason not in names(holds_not)
 
 
 def test_remedy_of_an_invalid_environment_makes_aws_batch_check_it_again() -> None:

@@ -498,31 +498,6 @@ def test_every_kind_of_job_gets_what_the_cluster_has(stack: cdk.Stack) -> None:
         assert "CompileCache" in policies
 
 
-def test_a_precompile_job_has_one_small_on_demand_node_beside_the_block(stack: cdk.Stack) -> None:
-    whole = cluster(stack)
-    first = whole.add_precompile_job("compile", Job(image=IMAGE, command=SHORT))
-    second = whole.add_precompile_job("again", Job(image=IMAGE, command=SHORT))
-    assert first.queue is second.queue
-    environments = [
-        each["Properties"]["ComputeResources"] for each in of_type(stack, "AWS::Batch::ComputeEnvironment")
-    ]
-    # The smallest with Trainium chips in use2-az3, DescribeInstanceTypeOfferings.
-    assert sorted(
-        (each["InstanceTypes"][0], each["MaxvCpus"], each["MinvCpus"]) for each in environments
-    ) == [
-        ("trn1.2xlarge", 8, 0),
-        ("trn1.32xlarge", 512, 0),
-    ]
-    templates = [
-        each["Properties"]["LaunchTemplateData"] for each in of_type(stack, "AWS::EC2::LaunchTemplate")
-    ]
-    (small,) = (each for each in templates if each["InstanceType"] == "trn1.2xlarge")
-    assert "InstanceMarketOptions" not in small
-    assert "CapacityReservationSpecification" not in small
-    assert first.queue.nodes.network is whole.network
-    assert first.queue.nodes.file_system is whole.file_system
-
-
 def test_does_not_guess_where_to_compile_when_no_small_type_is_offered(stack: cdk.Stack) -> None:
     # trn2.3xlarge is not offered in the zones where blocks of trn2.48xlarge are sold.
     whole = cluster(stack, "trn2.48xlarge")

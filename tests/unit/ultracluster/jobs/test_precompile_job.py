@@ -3,7 +3,17 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Annotations, Match
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, described, network, new_stack, nodes, of_type
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    IMAGE_ID,
+    RESERVATION,
+    ZONE,
+    described,
+    network,
+    new_stack,
+    nodes,
+    of_type,
+)
 
 import ultracluster as uc
 from ultracluster.jobs.precompile_job import precompile_queue
@@ -108,8 +118,17 @@ def test_a_zone_without_smaller_trainium_compiles_collected_graphs_on_cpus(stack
 
 
 def test_the_default_node_is_one_that_the_zone_of_the_network_offers(stack: cdk.Stack) -> None:
-    queue = precompile_queue(stack, uc.Job(), cluster=nodes(stack, instance_type="trn1.32xlarge"))
-    assert queue.nodes.instance_type.name == "trn1.2xlarge"
+    there = network(stack, instance_type="trn1.32xlarge")
+    files = uc.SharedFileSystem(stack, "FileSystem", network=there)
+    block = uc.CapacityBlock(reservation_id=RESERVATION, zone_id=ZONE)
+    cluster = nodes(stack, instance_type="trn1.32xlarge", network=there, file_system=files, capacity=block)
+    queue = precompile_queue(stack, uc.Job(), cluster=cluster)
+    assert (queue.nodes.instance_type.name, queue.max_nodes, queue.nodes.capacity) == (
+        "trn1.2xlarge",
+        1,
+        None,
+    )
+    assert (queue.nodes.network, queue.nodes.file_system) == (there, files)
     assert precompile_queue(stack, uc.Job(instance_type="trn1.2xlarge"), cluster=queue.nodes) is queue, (
         "one for each type"
     )

@@ -10,7 +10,7 @@ from aws_cdk import assertions
 from aws_cdk import aws_s3 as s3
 from botocore.validate import ParamValidator
 from tests.cfn_lint import lint
-from tests.unit.ultracluster.builders import REGION, of_type, only
+from tests.unit.ultracluster.builders import REGION, new_stack, of_type, only
 from tests.unit.ultracluster.storage.file_systems import association, define_file_system, file_system
 
 from ultracluster import CheckpointBucket
@@ -52,32 +52,27 @@ def test_scratch_has_neither_throughput_nor_metadata_configuration(stack: cdk.St
     assert lustre == {"DeploymentType": "SCRATCH_2", "DataCompressionType": "LZ4"}
 
 
-def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack) -> None:
-    size, iops = (cdk.CfnParameter(stack, name, type="Number") for name in ("Size", "Iops"))
-    properties = define_file_system(
-        stack, storage_capacity_gib=size.value_as_number, metadata_iops=iops.value_as_number
-    )
-    assert properties["StorageCapacity"] == {"Ref": "Size"}
-    assert properties["LustreConfiguration"]["MetadataConfiguration"]["Iops"] == {"Ref": "Iops"}
-
-
 _TIERED: dict[str, Any] = {"storage_type": "INTELLIGENT_TIERING", "read_cache": "NO_CACHE"}
 _BACKUPS: dict[str, Any] = {"backup_retention_days": 7, "backup_start_time": "03:30"}
 _EFA: dict[str, Any] = {"efa_clients": "p5.48xlarge", "storage_capacity_gib": 19_200}
 
 
-def test_numbers_of_every_kind_may_be_left_to_the_deployment(stack: cdk.Stack) -> None:
-    numbers = {
-        name: cdk.CfnParameter(stack, "".join(part.title() for part in name.split("_")), type="Number").value_as_number
-        for name in ("throughput_capacity", "read_cache_gib", "metadata_iops", "backup_retention_days")
-    }  # fmt: skip
-    lustre = define_file_system(stack, **_TIERED | {"read_cache": "USER_PROVISIONED"} | numbers)[
-        "LustreConfiguration"
-    ]
+def _parameter(stack: cdk.Stack, name: str) -> float:
+    return cdk.CfnParameter(stack, name, type="Number").value_as_number
+
+
+def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack) -> None:
+    numbers = ("throughput_capacity", "read_cache_gib", "metadata_iops", "backup_retention_days")
+    given = {name: _parameter(stack, name.title().replace("_", "")) for name in numbers}
+    tiered = _TIERED | {"read_cache": "USER_PROVISIONED"} | given
+    lustre = define_file_system(stack, **tiered)["LustreConfiguration"]
     assert lustre["ThroughputCapacity"] == {"Ref": "ThroughputCapacity"}
     assert lustre["DataReadCacheConfiguration"]["SizeGiB"] == {"Ref": "ReadCacheGib"}
     assert lustre["MetadataConfiguration"]["Iops"] == {"Ref": "MetadataIops"}
     assert lustre["AutomaticBackupRetentionDays"] == {"Ref": "BackupRetentionDays"}
+    other = new_stack()
+    sized = define_file_system(other, storage_capacity_gib=_parameter(other, "Size"))
+    assert sized["StorageCapacity"] == {"Ref": "Size"}
 
 
 @pytest.mark.slow
