@@ -23,6 +23,12 @@ def container(stack: cdk.Stack) -> dict[str, Any]:
     return dict(node_range["Container"])
 
 
+def container_on(stack: cdk.Stack, **changes: Any) -> dict[str, Any]:
+    """The container of a job on nodes that are otherwise."""
+    job(stack, queue(stack, **changes))
+    return container(stack)
+
+
 def environment(stack: cdk.Stack) -> dict[str, Any]:
     return {each["Name"]: each["Value"] for each in container(stack)["Environment"]}
 

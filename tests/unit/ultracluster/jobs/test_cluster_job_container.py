@@ -16,8 +16,7 @@ from tests.unit.ultracluster.builders import (
     queue,
     unpacked,
 )
-from tests.unit.ultracluster.cluster.job_containers import container_on
-from tests.unit.ultracluster.jobs.defined_jobs import container, job
+from tests.unit.ultracluster.jobs.defined_jobs import container, container_on, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
 from ultracluster import ClusterNetwork, Job, Mount, MultiNodeJob, SharedFileSystem, TrainingQueue

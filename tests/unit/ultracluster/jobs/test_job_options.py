@@ -1,5 +1,6 @@
 """The options that the jobs share are checked as explicit parameters are."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -30,21 +31,20 @@ def define(stack: cdk.Stack, kind: str, **options: Any) -> ClusterJob:
     return job(stack, "Job", *description, queue=queue(stack), **options)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("unknown", ["colour", "default_environment", "after"])
-def test_an_unknown_option_of_a_job_is_a_type_error_that_names_it(
-    stack: cdk.Stack, kind: str, unknown: str
+UNKNOWN = ["colour", "default_environment", "after"]
+OF_A_PROGRAM = ["command", "environment", "launcher", "attempts"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [*itertools.product(KINDS, UNKNOWN), *itertools.product(sorted(GATES), OF_A_PROGRAM)],
+)
+def test_an_option_that_a_job_does_not_take_is_a_type_error_that_names_it(
+    stack: cdk.Stack, kind: str, option: str
 ) -> None:
     image = {"image": IMAGE} if kind in GATES else {}
-    with pytest.raises(TypeError, match=f"'{unknown}'"):
-        define(stack, kind, **image, **{unknown: None})
-
-
-@pytest.mark.parametrize("kind", sorted(GATES))
-@pytest.mark.parametrize("option", ["command", "environment", "launcher", "attempts"])
-def test_a_gate_takes_no_options_of_a_program(stack: cdk.Stack, kind: str, option: str) -> None:
     with pytest.raises(TypeError, match=f"'{option}'"):
-        define(stack, kind, image=IMAGE, **{option: None})
+        define(stack, kind, **image, **{option: None})
 
 
 @pytest.mark.parametrize("kind", sorted(GATES))

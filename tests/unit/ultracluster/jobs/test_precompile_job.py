@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import aws_cdk as cdk
@@ -57,16 +58,6 @@ def test_the_first_steps_of_the_program_fill_any_cache(stack: cdk.Stack) -> None
     assert "NEURON_PARALLEL_COMPILE_MAX_RETRIES" not in made.environment
 
 
-@pytest.mark.parametrize("phase", ["all", "collect"])
-def test_rejects_to_collect_graphs_for_chips_that_the_node_does_not_have(
-    stack: cdk.Stack, phase: str
-) -> None:
-    with pytest.raises(FindingsError, match=r"UC6114: .*trn2\.48xlarge.*trn1\.2xlarge"):
-        precompile(
-            stack, training_queue(stack, "trn1.2xlarge"), phase=phase, for_instance_type="trn2.48xlarge"
-        )
-
-
 def test_compiles_collected_graphs_for_another_family(stack: cdk.Stack) -> None:
     queue = training_queue(stack, "trn1.2xlarge")
     made = precompile(stack, queue, phase="compile", for_instance_type="trn2.48xlarge")
@@ -92,9 +83,19 @@ def test_collected_graphs_compile_on_a_host_without_neuron_devices(stack: cdk.St
     assert not [each for each in container(stack)["ResourceRequirements"] if each["Type"] == "GPU"]
 
 
-def test_graphs_are_not_collected_without_neuron_devices(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC6114: .*trn2\.48xlarge.*m7i\.24xlarge"):
-        precompile(stack, cpu_queue(stack), for_instance_type="trn2.48xlarge")
+@pytest.mark.parametrize(
+    ("place", "phase", "there"),
+    [
+        (lambda stack: training_queue(stack, "trn1.2xlarge"), "all", "trn1.2xlarge"),
+        (lambda stack: training_queue(stack, "trn1.2xlarge"), "collect", "trn1.2xlarge"),
+        (cpu_queue, "all", "m7i.24xlarge"),
+    ],
+)
+def test_graphs_are_collected_on_the_chips_that_they_are_for(
+    stack: cdk.Stack, place: Callable[[cdk.Stack], uc.TrainingQueue], phase: str, there: str
+) -> None:
+    with pytest.raises(FindingsError, match=rf"UC6114: .*trn2\.48xlarge.*{there}"):
+        precompile(stack, place(stack), phase=phase, for_instance_type="trn2.48xlarge")
 
 
 def test_vllm_captures_its_graphs_on_cpus_if_configured(stack: cdk.Stack) -> None:
