@@ -77,6 +77,19 @@ def test_only_multi_node_jobs_are_asked_for_the_jobs_of_their_nodes(
     assert parts == {f"multi#{index}" for index in range(len(NODES))}
 
 
+def test_a_node_on_which_its_part_of_a_job_has_ended_is_free(aws: FakeAws) -> None:
+    aws.jobs["multi#1"] = "FAILED"
+    jobs = {job.job_id: job.nodes for job in observed(aws).jobs or ()}
+
+    assert jobs["multi"] == frozenset(NODES[:1])
+
+
+def test_a_job_that_waits_is_read_only_where_no_node_runs(aws: FakeAws) -> None:
+    assert observed(aws).waiting is None
+    aws.instances.clear()
+    assert observed(aws).waiting == "waits"
+
+
 def test_only_an_active_block_is_asked_for_nodes_and_extensions(aws: FakeAws) -> None:
     aws.reservations[RESERVATION]["State"] = "scheduled"
     observations = observed(aws)
