@@ -55,6 +55,19 @@ def approve(run: Any, name: str, *more: str) -> str:
     return token
 
 
+def buy(run: Any, name: str) -> dict[str, Any]:
+    """Approve an order and buy it; return it."""
+    order: dict[str, Any] = run("buy", name, "--token", approve(run, name))["order"]
+    return order
+
+
+def held(market: LocalAws, *ids: str) -> list[dict[str, Any]]:
+    """The reservations with these IDs, or all."""
+    some = {"CapacityReservationIds": list(ids)} if ids else {}
+    found = market.client("ec2", REGION).describe_capacity_reservations(**some)
+    return list(found["CapacityReservations"])
+
+
 def test_finds_the_offerings_of_a_region_ranked(run: Any) -> None:
     told = run("find", *WHAT, *WINDOW)
     found = told["offerings"]
@@ -73,19 +86,14 @@ def test_repeated_buys_buy_once(run: Any, market: LocalAws, tmp_path: Path) -> N
     fragment = tmp_path / "capacity.yaml"
     bought = run("buy", "december", "--token", token, "--write", str(fragment), "--parameter")
     again = run("buy", "december", "--token", token)
-    held = market.client("ec2", REGION).describe_capacity_reservations()["CapacityReservations"]
-    mine = [item for item in held if {"Key": "uc:po", "Value": "december"} in item["Tags"]]
-    assert len(mine) == 1
-    assert (
-        bought["order"]["reservations"] == again["order"]["reservations"] == mine[0]["CapacityReservationId"]
-    )
+    (mine,) = [one for one in held(market) if {"Key": "uc:po", "Value": "december"} in one["Tags"]]
+    reservation = mine["CapacityReservationId"]
+    assert bought["order"]["reservations"] == again["order"]["reservations"] == reservation
     written = yaml.safe_load(fragment.read_text())
-    assert written["zone_id"] == mine[0]["AvailabilityZoneId"]
-    assert written["capacity"]["reservation_id"] == mine[0]["CapacityReservationId"]
+    assert written["zone_id"] == mine["AvailabilityZoneId"]
+    assert written["capacity"]["reservation_id"] == reservation
     parameter = market.client("ssm", REGION).get_parameter(Name="/ultracluster/capacity/ohio/december")
-    assert json.loads(parameter["Parameter"]["Value"])["reservation_ids"] == [
-        mine[0]["CapacityReservationId"]
-    ]
+    assert json.loads(parameter["Parameter"]["Value"])["reservation_ids"] == [reservation]
 
 
 def test_a_waiting_purchase_needs_the_token_and_buys_what_is_on_offer(run: Any) -> None:
@@ -105,8 +113,7 @@ def test_a_dropped_terminal_buys_nothing_without_the_token(run: Any, market: Loc
     assert "UC7034" in refused["stderr"]
     assert "UC7034" in run("buy", "december", "--token", "0" * 16, exits=2)["stderr"]
     assert run("status", "december")["orders"][0]["state"] == "APPROVED"
-    reservations = market.client("ec2", REGION).describe_capacity_reservations()["CapacityReservations"]
-    assert not [item for item in reservations if any(tag["Key"] == "uc:po" for tag in item.get("Tags", []))]
+    assert not [one for one in held(market) if any(tag["Key"] == "uc:po" for tag in one.get("Tags", []))]
 
 
 def test_ctrl_c_at_the_question_buys_nothing_and_says_how_to_go_on(
@@ -124,7 +131,7 @@ def test_ctrl_c_at_the_question_buys_nothing_and_says_how_to_go_on(
 
     assert "Interrupted. `ultracluster capacity status december`" in " ".join(told.split())
     monkeypatch.undo()
-    assert not market.client("ec2", REGION).describe_capacity_reservations()["CapacityReservations"]
+    assert not held(market)
 
 
 def test_buys_nothing_above_the_cap(run: Any) -> None:
@@ -135,15 +142,13 @@ def test_buys_nothing_above_the_cap(run: Any) -> None:
 
 
 def test_shows_every_change_of_an_order(run: Any) -> None:
-    token = approve(run, "december")
-    run("buy", "december", "--token", token)
+    buy(run, "december")
     states = [event["state"] for event in run("history", "december")["events"]]
     assert states[:3] == ["APPROVED", "SENDING", "PURCHASED"]
 
 
 def test_sees_the_payment_clear(run: Any, market: LocalAws) -> None:
-    token = approve(run, "december")
-    run("buy", "december", "--token", token)
+    buy(run, "december")
     market.clock.advance(timedelta(hours=13))
     assert run("reconcile", "december")["order"]["state"] == "PAID"
 
@@ -156,52 +161,29 @@ def test_takes_an_approval_back(run: Any) -> None:
 
 
 def test_refuses_to_cancel_a_capacity_block(run: Any) -> None:
-    token = approve(run, "december")
-    run("buy", "december", "--token", token)
+    buy(run, "december")
     assert "UC7040" in run("cancel", "december", exits=2)["stderr"]
 
 
 def test_creates_and_cancels_an_on_demand_reservation(run: Any, market: LocalAws) -> None:
     (zone, *_) = market.client("ec2", REGION).describe_availability_zones()["AvailabilityZones"]
-    terms = (
-        "--instance-type",
-        "trn1.32xlarge",
-        "--nodes",
-        "2",
-        "--region",
-        REGION,
-        "--zone-id",
-        zone["ZoneId"],
-    )
-    reserved = run("reserve", "spare", *terms, "--end", days(2), "--hourly-price", "0.01", *MONEY)
+    terms = f"--instance-type trn1.32xlarge --nodes 2 --region {REGION} --zone-id {zone['ZoneId']}"
+    price = ("--end", days(2), "--hourly-price", "0.01", *MONEY)
+    reserved = run("reserve", "spare", *terms.split(), *price)
     bought = run("buy", "spare", "--token", reserved["order"]["token"])
     assert bought["order"]["reservations"].startswith("cr-")
     assert run("cancel", "spare")["order"]["state"] == "CANCELLED"
-    (held,) = market.client("ec2", REGION).describe_capacity_reservations(
-        CapacityReservationIds=[bought["order"]["reservations"]]
-    )["CapacityReservations"]
-    assert held["State"] == "cancelled"
+    (reservation,) = held(market, bought["order"]["reservations"])
+    assert reservation["State"] == "cancelled"
 
 
 def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
-    token = approve(run, "december")
-    block = run("buy", "december", "--token", token)["order"]
+    block = buy(run, "december")["reservations"]
     market.clock.advance(timedelta(hours=13))
     run("reconcile", "december")
-    held = market.client("ec2", REGION).describe_capacity_reservations(
-        CapacityReservationIds=[block["reservations"]]
-    )["CapacityReservations"][0]
-    terms = (
-        "--reservation-id",
-        block["reservations"],
-        "--region",
-        REGION,
-        "--days",
-        "1",
-        "--cluster",
-        "ohio",
-    )
-    end = ("--expected-end", held["EndDate"].isoformat())
+    (reservation,) = held(market, block)
+    terms = f"--reservation-id {block} --region {REGION} --days 1 --cluster ohio".split()
+    end = ("--expected-end", reservation["EndDate"].isoformat())
     money = ("--max-fee", "7000", "--month-cap", "14000", "--approver", "a person")
     token = run("extend", "longer", *terms, *end, *money)["order"]["token"]
     run("buy", "longer", "--token", token)
@@ -219,13 +201,10 @@ def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
 
 
 def test_verify_fails_for_an_idle_block_once_it_has_started(run: Any, market: LocalAws) -> None:
-    token = approve(run, "december")
-    block = run("buy", "december", "--token", token)["order"]["reservations"]
+    block = buy(run, "december")["reservations"]
     assert run("verify", block, "--region", REGION)["findings"] == []
-    (held,) = market.client("ec2", REGION).describe_capacity_reservations(CapacityReservationIds=[block])[
-        "CapacityReservations"
-    ]
-    market.clock.set(held["StartDate"])
+    (reservation,) = held(market, block)
+    market.clock.set(reservation["StartDate"])
     proof = run("verify", block, "--region", REGION, exits=2)
     assert "UC7046" in proof["stderr"]
     assert proof["inside"] == 0
@@ -239,12 +218,9 @@ def launch(market: LocalAws, **where: Any) -> None:
 
 
 def test_proves_that_nodes_run_in_the_block_until_it_ends(run: Any, market: LocalAws) -> None:
-    token = approve(run, "december")
-    block = run("buy", "december", "--token", token)["order"]["reservations"]
-    (held,) = market.client("ec2", REGION).describe_capacity_reservations(CapacityReservationIds=[block])[
-        "CapacityReservations"
-    ]
-    market.clock.set(held["StartDate"])
+    block = buy(run, "december")["reservations"]
+    (reservation,) = held(market, block)
+    market.clock.set(reservation["StartDate"])
     inside = {
         "InstanceMarketOptions": {"MarketType": "capacity-block"},
         "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": block}},
@@ -258,6 +234,6 @@ def test_proves_that_nodes_run_in_the_block_until_it_ends(run: Any, market: Loca
     assert (proof["inside"], proof["outside"]) == (2, 2)
     assert "UC7045" in proof["stderr"]
 
-    market.clock.set(held["EndDate"] - timedelta(minutes=30))  # EC2 takes the nodes of the block
+    market.clock.set(reservation["EndDate"] - timedelta(minutes=30))  # EC2 takes the nodes of the block
     proof = run("verify", block, "--region", REGION, exits=2)
     assert (proof["inside"], proof["outside"]) == (0, 2)
