@@ -136,20 +136,6 @@ def test_permissions_boundaries_stay(world: World, *, whole_stack: bool) -> None
     assert [key for key in roles if made[key]["Properties"].get("PermissionsBoundary") != BOUNDARY] == []
 
 
-def test_a_boundary_of_a_job_role_stays_when_a_bucket_is_granted(world: World) -> None:
-    job = world.jobs[0]
-    policy = iam.ManagedPolicy.from_managed_policy_arn(world.stack, "Boundary", BOUNDARY)
-    role = job.node.find_child("Role")
-    iam.PermissionsBoundary.of(role).apply(policy)
-    uc.DatasetBucket(world.stack, "More").grant_read(job)
-
-    template = cdk.assertions.Template.from_stack(world.stack)
-    found = template.find_resources("AWS::IAM::Role", {"Properties": {"PermissionsBoundary": BOUNDARY}})
-    assert [each["Properties"]["Description"] for each in found.values()] == [
-        "What the training program may do"
-    ]
-
-
 def _l2(resource: cdk.CfnResource) -> Construct:
     """The construct that a resource belongs to, which is what users have in their hands."""
     scope = resource.node.scope

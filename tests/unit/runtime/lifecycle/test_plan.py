@@ -152,9 +152,15 @@ def test_queue_closed_by_a_budget_stays_closed(state: str) -> None:
         assert of_kind(SetQueue, seen) == ([] if by_budget else [SetQueue(enabled=True)])
 
 
-@pytest.mark.parametrize(("others", "closes"), [(False, True), (True, False), (None, False)])
-def test_closes_the_queue_only_if_certainly_nothing_else_serves_it(others: bool | None, closes: bool) -> None:
-    seen = facts(END - timedelta(minutes=40), queue=Queue(enabled=True, others_serve=others))
+@pytest.mark.parametrize(
+    ("others", "status", "closes"),
+    [(False, "VALID", True), (True, "VALID", False), (None, "VALID", False), (False, "UPDATING", False)],
+)
+def test_closes_the_queue_only_if_certainly_nothing_else_serves_it_and_nobody_modifies_it(
+    others: bool | None, status: str, closes: bool
+) -> None:
+    queue = Queue(enabled=True, others_serve=others, status=status)
+    seen = facts(END - timedelta(minutes=40), queue=queue)
     assert of_kind(SetQueue, seen) == ([SetQueue(enabled=False)] if closes else [])
 
 
@@ -209,12 +215,6 @@ OPEN = START + timedelta(hours=5)
 def test_environment_is_changed_only_while_it_is_not_being_modified(status: str, closes: bool) -> None:
     seen = facts(DRAIN, environment=Environment(enabled=True, status=status))
     assert of_kind(SetEnvironment, seen) == ([SetEnvironment(enabled=False)] if closes else [])
-
-
-@pytest.mark.parametrize(("status", "closes"), [("VALID", True), ("UPDATING", False)])
-def test_queue_is_changed_only_while_it_is_not_being_modified(status: str, closes: bool) -> None:
-    seen = facts(DRAIN, queue=Queue(enabled=True, others_serve=False, status=status))
-    assert of_kind(SetQueue, seen) == ([SetQueue(enabled=False)] if closes else [])
 
 
 def test_jobs_end_in_time_although_the_environment_cannot_be_closed() -> None:

@@ -11,7 +11,6 @@ from tests.unit.ultracluster.dashboards.dashboard_widgets import widgets
 from ultracluster import Alarms, ClusterDashboard, UltraCluster
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.observability.panels import PANELS
-from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -72,8 +71,3 @@ def test_no_widget_lies_on_another(shown: list[dict[str, Any]]) -> None:
     ]
     assert len(cells) == len(set(cells))
     assert max(x for x, _ in cells) < 24
-
-
-def test_rejects_a_cluster_without_metrics(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match="UC6443"):
-        ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, Alarms(enabled=False)))

@@ -142,12 +142,6 @@ def test_warns_of_a_launch_into_a_block_that_nobody_has_shown(
     assert ("UC4152" in shown(stack)) is warned
 
 
-def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
-    other = CapacityBlock(reservation_id=RESERVATION, zone_id="use2-az1")
-    with pytest.raises(FindingsError, match=r"UC4021: \S+: capacity: the capacity is in 'use2-az1'"):
-        nodes(stack, capacity=other)
-
-
 def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
     other = CapacityBlock(reservation_id=RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError) as caught:

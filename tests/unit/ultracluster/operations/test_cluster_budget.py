@@ -95,14 +95,6 @@ def test_rejects_what_aws_budgets_rejects_all_at_once() -> None:
     assert [each.code for each in refused.value.findings] == ["UC6360", "UC6361", "UC6362"]
 
 
-def test_rejects_a_duplicate_queue() -> None:
-    stack = new_stack()
-    queue = cluster(stack).queue
-
-    with pytest.raises(FindingsError, match="UC6363"):
-        ClusterBudget(stack, "Budget", monthly_usd=1, tag_value="a", queues_to_close=[queue, queue])
-
-
 def test_an_existing_topic_may_have_no_policy() -> None:
     stack = new_stack()
     topic = sns.Topic(stack, "Mine")

@@ -2,28 +2,10 @@
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE_ID, block, network, only, queue
+from tests.unit.ultracluster.builders import IMAGE_ID, block, only, queue
 from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
 
-from ultracluster import NodeGroup, OnDemand, TrainingQueue
-from ultracluster_spec.findings import FindingsError
-
 pytestmark = pytest.mark.slow
-
-
-def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.Stack) -> None:
-    given = network(stack)
-    one = NodeGroup(stack, "One", network=given, instance_type="trn2.48xlarge", image_id=IMAGE_ID)
-    other = NodeGroup(
-        stack,
-        "Other",
-        network=given,
-        instance_type="trn1.32xlarge",
-        image_id=IMAGE_ID,
-        capacity=OnDemand(name="other"),
-    )
-    with pytest.raises(FindingsError, match="UC4122"):
-        TrainingQueue(stack, "Queue", nodes=[one, other], max_nodes=1)
 
 
 def test_a_new_launch_template_reaches_the_environment_without_replacing_it(stack: cdk.Stack) -> None:
