@@ -8,10 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from ultracluster_cli.output import echo
 from ultracluster_runtime.rollout.decide import Entry, Kind, Task, states_of
@@ -19,6 +19,8 @@ from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
 _REFRESHES = 4
+_COLUMNS = ("wave", "cluster", "step", "state", "seconds")  # the name of a cluster ends with its Region
+_GAP = 2  # columns between two of the table
 
 
 def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]:
@@ -62,12 +64,13 @@ class RolloutDisplay(ExitStack):
         self._lock = threading.Lock()
         self._activities: dict[str, _Activity] = {}
         self._live = False
+        self._console = Console(stderr=True)
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
             # It disappears in the end, because the report prints the same table.
             live = Live(
-                console=Console(stderr=True),
+                console=self._console,
                 get_renderable=self._table,
                 refresh_per_second=_REFRESHES,
                 transient=True,
@@ -95,15 +98,28 @@ class RolloutDisplay(ExitStack):
         if not self._live:
             echo(f"{task.cluster}: {task.step} {message}")
 
-    def _table(self) -> Table:
-        table = Table(header_style="bold")
-        for column in ("wave", "cluster", "region", "step", "state", "seconds", "now"):
-            table.add_column(column, justify="right" if column == "seconds" else "left", overflow="fold")
+    def _table(self) -> Group:
+        """Return the table, with what each cluster does in a column, or below it where that would cut words."""
+        cells, doings = [], []
         with self._lock:
             for row in rows_of(self._plan, self._entries):
                 activity = self._activities.get(row["cluster"])
                 seconds = f"{time.monotonic() - activity.since:.0f}" if activity else ""
-                now = activity.what if activity else row["note"]
-                cells = (row["wave"], row["cluster"], row["region"], row["step"], row["state"], seconds, now)
-                table.add_row(*map(escape, cells))
-        return table
+                cells.append((row["wave"], row["cluster"], row["step"], row["state"], seconds))
+                doings.append(activity.what if activity else row["note"])
+        widths = [max(map(len, column)) for column in zip(_COLUMNS, *cells, strict=True)]
+        room = self._console.width - sum(widths) - _GAP * len(widths)
+        beside = all(len(word) <= room for doing in doings for word in doing.split())
+        table = Table(header_style="bold", box=None, padding=(0, _GAP, 0, 0), pad_edge=False)
+        for name in _COLUMNS:
+            table.add_column(name, justify="right" if name == "seconds" else "left", no_wrap=True)
+        if beside and any(doings):
+            table.add_column("now")
+        for cell, doing in zip(cells, doings, strict=True):
+            table.add_row(*map(Text, cell), *([Text(doing)] if beside and any(doings) else []))
+        below = (
+            []
+            if beside
+            else [Text(f"{cell[1]}: {doing}") for cell, doing in zip(cells, doings, strict=True) if doing]
+        )
+        return Group(table, *below)
