@@ -89,7 +89,7 @@ COMMANDS = {
         "List the jobs of a cluster by queue, oldest first, and those that wait for their resume.",
         "list",
     ),
-    "stop": Command(_JOBS, "Stop a job after giving it time to write a checkpoint.", "stop"),
+    "stop": Command(_JOBS, "Stop or cancel a job after giving it time to write a checkpoint.", "stop"),
 }
 """The commands by name. Listing them in the help imports none of their modules."""
 

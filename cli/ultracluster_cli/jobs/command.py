@@ -309,7 +309,7 @@ def stop(
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop a job after giving it time to write a checkpoint."""
+    """Stop or cancel a job after giving it time to write a checkpoint."""
     checkpoint_time = timedelta(0) if now else read_duration("--wait", wait)
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
