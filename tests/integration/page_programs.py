@@ -19,6 +19,7 @@ import aws_cdk
 import botocore.session
 import pytest
 from botocore import xform_name
+from botocore.exceptions import ClientError
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
@@ -32,8 +33,12 @@ def python(words: Sequence[str]) -> int:
     """Run a script in this process, or create an environment without pip, which no test runs."""
     if words[:2] == ["-m", "venv"]:
         venv.create(words[2])
-    else:
+        return 0
+    try:
         _run(words)
+    except ClientError as refused:  # with which a process of its own would end in 1
+        print(refused, file=sys.stderr)  # noqa: T201 - as a traceback would be
+        return 1
     return 0
 
 
