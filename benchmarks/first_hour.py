@@ -71,7 +71,10 @@ def parts_of(output: str) -> dict[str, float]:
 def table(runs: dict[str, Run]) -> str:
     """Return the Markdown table of a cold and a warm run."""
     names = list(dict.fromkeys(name for run in runs.values() for name in run.parts))
-    rows = [[name, *(f"{run.parts.get(name, 0):.1f}" for run in runs.values())] for name in names]
+    rows = [
+        [name, *(f"{run.parts[name]:.1f}" if name in run.parts else "" for run in runs.values())]
+        for name in names
+    ]
     rows += [["**total**", *(f"**{run.seconds:.1f}**" for run in runs.values())]]
     rows += [["bound", *(f"{BOUNDS[name]:.0f}" if name in BOUNDS else "" for name in runs)]]
     rows += [["processor seconds", *(f"{run.processor:.1f}" for run in runs.values())]]
