@@ -226,8 +226,10 @@ class Drill:
 
     def buy(self) -> None:
         """Approve a standing order, wait until it is on offer, and buy it."""
-        today = datetime.now(UTC).date()
-        days = f"{today} {today + timedelta(days=30)}"
+        tomorrow = datetime.now(UTC).date() + timedelta(
+            days=1
+        )  # a block of today could start before it is paid
+        days = f"{tomorrow} {tomorrow + timedelta(days=30)}"
         what = f"--instance-type trn2.48xlarge --nodes {NODES} --days 2 --between {days} --regions {REGION}"
         money = "--max-fee 4000 --month-cap 8000 --approver Ada"
         self.market.sold_out = True

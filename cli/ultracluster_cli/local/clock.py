@@ -67,7 +67,8 @@ def target_time(by: str | None, stage: str | None, *, now: datetime, known: list
             block_stage.at for block_stage in known if block_stage.name == stage and block_stage.at > now
         ]
         if not ahead:
-            allowed = f"a stage in the future: {', '.join(STAGES)}"
+            left = dict.fromkeys(block_stage.name for block_stage in known if block_stage.at > now)
+            allowed = f"a stage that a block has ahead: {', '.join(left) or 'none'}"
             remedy = "Deploy a cluster in a Capacity Block, and see its times with `ultracluster local clock`"
             raise FindingsError([refuse_option("--to", quote(stage), allowed=allowed, remedy=remedy)])
         return min(ahead) + _MINUTE

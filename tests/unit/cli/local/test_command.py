@@ -5,12 +5,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import botocore.session
 import pytest
 from tests.unit.cli.conftest import Run
+
+from ultracluster_cli.local.clock import Stage, target_time
+from ultracluster_spec.findings import FindingsError
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +74,20 @@ def test_a_life_from_up_to_down(run: Run, folder: Path, monkeypatch: pytest.Monk
     told_again = run("local", "down").stdout.split()
     assert told_again[:2] == ["unset", "ULTRACLUSTER_LOCAL"]
     assert set(told_again[1:]) >= set(told["environment"])
+
+
+def test_a_stage_that_is_over_is_refused_with_those_that_are_ahead() -> None:
+    now = datetime(2026, 12, 1, 12, tzinfo=UTC)
+    known = [
+        Stage(at=now + timedelta(hours=hours), name=name, reservation="cr-1")
+        for name, hours in (("start", -1), ("drain", 1))
+    ]
+
+    with pytest.raises(
+        FindingsError, match=r"got 'start'\. Allowed: a stage that a block has ahead: drain\. "
+    ):
+        target_time(None, "start", now=now, known=known)
+    assert target_time(None, "drain", now=now, known=known) > now + timedelta(hours=1)
 
 
 def test_down_stops_the_local_aws_that_the_shell_uses_from_another_folder(
