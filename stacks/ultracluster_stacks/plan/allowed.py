@@ -70,7 +70,7 @@ class Row:
         """Return whether a change is safe; what the condition cannot read is not."""
         try:
             return self.safe(change)
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (AttributeError, LookupError, TypeError, ValueError):
             return False
 
 

@@ -444,6 +444,15 @@ def test_a_job_that_is_retried_after_the_loss_of_a_node_may_be_retried_more_ofte
     assert (change(JOB, old, new) == []) == passes
 
 
+@pytest.mark.parametrize("strategy", [{}, {"EvaluateOnExit": []}])
+def test_a_job_that_is_retried_for_any_reason_is_not_retried_more_often_unseen(
+    strategy: dict[str, Any],
+) -> None:
+    old, new = ({"RetryStrategy": {"Attempts": each, **strategy}} for each in (3, 5))
+
+    assert change(JOB, old, new) != []
+
+
 def test_what_no_row_names_stops_with_its_values_and_what_the_resource_is_for() -> None:
     (reason,) = change("AWS::Batch::JobDefinition", {"PropagateTags": True}, {"PropagateTags": False})
 
