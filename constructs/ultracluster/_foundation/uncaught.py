@@ -32,11 +32,15 @@ def show_uncaught(kind: type[BaseException], error: BaseException, trace: Traceb
 def _wrong_call(error: BaseException, trace: TracebackType | None) -> FindingsError | None:
     """Return the finding of a call by the app that a class or function of ours does not take, which Python has checked."""
     called = re.match(r"([\w.]+)\(\) ", str(error)) if isinstance(error, TypeError) else None
-    callers = [frame for frame, _ in traceback.walk_tb(trace)][-1:]
-    if not called or not any(map(_is_of_app, callers)):
+    frames = [frame for frame, _ in traceback.walk_tb(trace)]
+    if called is None or not frames or not _is_of_app(frames[-1]):
         return None
+    ours, name = sys.modules["ultracluster"], called[1].partition(".")[0]
+    known = getattr(ours, name, None)
+    if frames[-1].f_globals.get(name, known) is not known:
+        return None  # the app has another of that name
     with suppress(AttributeError):
-        return arguments_error(str(error), names_of(attrgetter(called[1])(sys.modules["ultracluster"])))
+        return arguments_error(str(error), names_of(attrgetter(called[1])(ours)))
     return None
 
 

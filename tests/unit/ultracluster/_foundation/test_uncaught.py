@@ -78,6 +78,20 @@ def test_a_type_error_in_the_body_of_a_value_is_shown_as_python_does(
     assert capsys.readouterr().err.startswith("Traceback")
 
 
+def test_a_class_of_the_app_with_a_name_of_ours_is_not_taken_for_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Own:
+        def __init__(self) -> None: ...
+
+    Own.__init__.__qualname__ = "RolePath.__init__"
+    monkeypatch.setitem(globals(), "RolePath", Own)
+    with pytest.raises(TypeError) as caught:
+        RolePath(paht="/ml/")  # type: ignore[call-arg]
+    show_uncaught(caught.type, caught.value, caught.tb)
+    assert capsys.readouterr().err.startswith("Traceback")
+
+
 @pytest.mark.slow
 def test_an_app_ends_with_a_line_for_each_finding(tmp_path: Path) -> None:
     app = tmp_path / "app.py"
