@@ -122,14 +122,14 @@ def _options(function: Callable[..., Any]) -> Any:
 
 
 def _check_options(given: set[str], options: Any, function: Callable[..., Any]) -> None:
-    problems = [
-        f"got an unexpected keyword argument {name!r}" for name in given - options.__annotations__.keys()
-    ]
-    problems += [
-        f"missing the required keyword argument {name!r}" for name in options.__required_keys__ - given
-    ]
-    for problem in sorted(problems):
-        raise arguments_error(f"{function.__qualname__}() {problem}", names_of(function))
+    unknown, missing = given - options.__annotations__.keys(), options.__required_keys__ - given
+    if unknown:
+        problem = f"got an unexpected keyword argument {min(unknown)!r}"
+    elif missing:
+        problem = f"missing the required keyword argument {min(missing)!r}"
+    else:
+        return
+    raise arguments_error(f"{function.__qualname__}() {problem}", names_of(function))
 
 
 def names_of(function: Callable[..., Any]) -> list[str]:
@@ -145,9 +145,8 @@ def names_of(function: Callable[..., Any]) -> list[str]:
 def arguments_error(said: str, names: Collection[str]) -> ArgumentsError:
     """Return what Python said about a call, with the names that it takes if one is unknown."""
     said = said.replace(".__init__()", "()")
-    unknown = re.match(
-        r".* unexpected keyword argument '(\w+)'", said
-    )  # newer versions of Python guess what was meant
+    # Newer versions of Python go on with what they guess was meant.
+    unknown = re.match(r".* unexpected keyword argument '(\w+)'", said)
     if not unknown:
         by_position = " positional argument" in said and " but " in said
         return ArgumentsError.message(said, remedy="Pass the others by name" if by_position else "")
