@@ -1,11 +1,12 @@
-"""Time the first hour of a newcomer: `make demo`, cold and warm, and the way from `git clone` to a script of one's own.
+"""Time the first hour of a newcomer: `make demo`, cold and warm, and the time from `git clone` to your own script.
 
     python benchmarks/first_hour.py [--write]
 
 A clone has the caches of pip, uv and npm inside, so a new one is cold. The warm run is in a second clone with those three
 caches of the first one, and nothing else of it: neither environment nor bytecode nor what jsii has unpacked. The third
-run begins with `git clone`, without any cache, and types the commands of the first tutorial up to its training; then it
-runs a script of one's own on the cluster instead. `--write` writes the table of docs/evidence/performance.md, which is worth something on a quiet machine only.
+run begins with `git clone`, without any cache, types the commands of the first tutorial up to its training, and runs
+another script on the cluster instead. `--write` writes the table of docs/evidence/performance.md; do that on a quiet
+machine only.
 """
 
 import argparse
@@ -31,6 +32,7 @@ PAGE = ROOT / "docs/evidence/performance.md"
 TUTORIAL = ROOT / "docs/tutorials/first-cluster.md"
 MARKS = ("<!-- first hour: begin -->", "<!-- first hour: end -->")
 MAKE, GIT, BASH = (shutil.which(name) or name for name in ("make", "git", "bash"))
+CLONE = (GIT, "clone", "--quiet", "--depth", "1", ROOT.as_uri())
 # Seconds from nothing to a trained model.
 BOUNDS = {"cold": 60.0, "warm": 45.0}
 OWN_SCRIPT = (
@@ -69,7 +71,7 @@ def parts_of(output: str) -> dict[str, float]:
 
 
 def table(runs: dict[str, Run]) -> str:
-    """Return the Markdown table of a cold and a warm run."""
+    """Return the Markdown table of runs."""
     names = list(dict.fromkeys(name for run in runs.values() for name in run.parts))
     rows = [
         [name, *(f"{run.parts[name]:.1f}" if name in run.parts else "" for run in runs.values())]
@@ -89,7 +91,7 @@ def write(page: str, text: str) -> str:
 
 
 def own_script(page: str) -> str:
-    """Return what a newcomer types: the tutorial up to its training, then a script of one's own; `ultracluster` is timed."""
+    """Return what a newcomer types: the tutorial up to its training, then another script; `ultracluster` is timed."""
     before, _, _ = page.partition("\n$ ultracluster run ")
     steps = re.findall(r"^```bash\n(.*?)\n```$|^\$ (.*?)$", before, re.MULTILINE | re.DOTALL)
     lines = ["set -eo pipefail", 'trap "ultracluster local down" EXIT']
@@ -122,12 +124,12 @@ def _run(folder: Path, *command: str) -> Run:
 
 def _clone(folder: Path, name: str) -> Path:
     clone = folder / name
-    subprocess.run([GIT, "clone", "--quiet", "--depth", "1", ROOT.as_uri(), clone], check=True)
+    subprocess.run([*CLONE, clone], check=True)
     return clone
 
 
 def main() -> None:
-    """Run the demo cold and warm and the tutorial with a script of one's own, and print the table."""
+    """Run the demo cold and warm, then the tutorial with another script, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     arguments = parser.parse_args()
@@ -144,9 +146,8 @@ def main() -> None:
         shutil.rmtree(cold)
         runs["warm"] = _run(warm, MAKE, "demo")
         shutil.rmtree(warm)
-        clone = shlex.join([GIT, "clone", "--quiet", "--depth", "1", ROOT.as_uri(), "own"])
         typed = own_script(TUTORIAL.read_text("utf-8"))
-        runs["own script"] = _run(folder, BASH, "-c", f"{clone}\ncd own\n{typed}")
+        runs["own script"] = _run(folder, BASH, "-c", f"{shlex.join([*CLONE, 'own'])}\ncd own\n{typed}")
     text = f"{said}\n\n{table(runs)}"
     sys.stdout.write(f"{text}\n")
     if arguments.write:

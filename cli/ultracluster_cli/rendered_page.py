@@ -1,4 +1,4 @@
-"""Pages of the documentation as a terminal shows them, without a word cut."""
+"""Render pages of the documentation for a terminal."""
 
 from typing import ClassVar
 
