@@ -1,6 +1,8 @@
 """Names every part of moto that we change or lean on: when moto changes, this fails first, and says where to look."""
 
 import inspect
+import subprocess
+import sys
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -150,6 +152,16 @@ def test_moto_still_has(name: str) -> None:
 def test_lambda_functions_of_moto_still_report(attribute: str) -> None:
     source = inspect.getsource(find("moto.awslambda.models"))
     assert f"self.{attribute}" in source
+
+
+def test_every_module_of_services_is_imported() -> None:
+    program = (
+        "import pkgutil, sys; from ultracluster_local import services; from ultracluster_local.server.install import install\n"
+        "install(); print([m.name for m in pkgutil.walk_packages(services.__path__, 'ultracluster_local.services.')"
+        " if m.name not in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_moto_uses_our_account() -> None:

@@ -277,7 +277,7 @@ class ApiProvider(Provider):
             key: Parameter that identifies it; names of members begin with a small letter if it does.
             **different: Attributes that are different.
         """
-        member = noun if key[0].isupper() else f"{noun[0].lower()}{noun[1:]}"
+        member = _member(noun, key)
         usual = {
             "creates": f"Create{noun}",
             "id_path": f"{member}.{key}",
@@ -288,18 +288,10 @@ class ApiProvider(Provider):
 
     @classmethod
     def got(cls, service: str, noun: str, key: str, **different: Any) -> Self:
-        """Declare a type of a service that creates a noun, and gets and deletes it by `key`, as IAM does.
-
-        The arguments are those of `described`.
-        """
-        member = noun if key[0].isupper() else f"{noun[0].lower()}{noun[1:]}"
-        usual = {
-            "creates": f"Create{noun}",
-            "id_path": f"{member}.{key}",
-            "deletes": (f"Delete{noun}", key),
-            "reads": (f"Get{noun}", key, member),
-        }
-        return cls(service=service, **usual | different)
+        """Declare a type like `described`, of a service that gets a noun by `key`, as IAM does."""
+        return cls.described(
+            service, noun, key, **{"reads": (f"Get{noun}", key, _member(noun, key))} | different
+        )
 
     def create(self, context: Context, properties: Properties) -> str:
         """Call `creates`, then put the settings that it does not take."""
@@ -448,3 +440,7 @@ def _as_attribute(value: Any) -> Any:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%dT%H:%M:%SZ}"
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _member(noun: str, key: str) -> str:
+    return noun if key[0].isupper() else f"{noun[0].lower()}{noun[1:]}"

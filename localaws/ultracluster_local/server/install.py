@@ -1,7 +1,6 @@
-"""Install our extensions into moto, once per process: all modules of `services`, and those named here."""
+"""Install our extensions into moto, once per process. Every module that changes moto is listed here."""
 
 import functools
-import pkgutil
 from importlib import import_module
 from typing import Any, Final
 
@@ -22,7 +21,6 @@ from moto.resourcegroups.responses import ResourceGroupsResponse
 from moto.resourcegroups.urls import url_paths as group_paths
 from moto.servicequotas.responses import ServiceQuotasResponse
 
-from ultracluster_local import services
 from ultracluster_local.server import moto_caching
 from ultracluster_local.services import checks, members, public_images, replacing, tokens, values
 from ultracluster_local.services.handlers import HANDLERS, ServiceError, answered
@@ -34,13 +32,31 @@ __all__ = ["install"]
 _UNKNOWN_CALL = "InvalidAction"
 """An error code common to all services."""
 
-_OTHERS: Final = (
-    "ultracluster_local.cloudformation.api",
-    "ultracluster_local.cloudformation.change_sets.api",
-    "ultracluster_local.cloudformation.stack_set_api",
-    "ultracluster_local.functions.lambda_runtime",
-    "ultracluster_local.jobs.node_commands",
+_MODULES: Final = (
+    ("services.auto_scaling", "api templates"),
+    ("services.batch", "compute_environments consumable_resources job_definitions job_queues jobs listing"),
+    ("services.batch", "scheduling_policies service_environments tags"),
+    ("services", "budgets cloudtrail dynamodb"),
+    ("services.ec2", "capacity capacity_blocks capacity_extensions deletions endpoints instances"),
+    (
+        "services.ec2",
+        "internet_access launch_templates networks placement_groups security_groups tags values",
+    ),
+    ("services", "ecr"),
+    ("services.fsx", "associations file_systems"),
+    ("services.iam", "entities simulation"),
+    ("services", "image_builder kms lambda_functions"),
+    ("services.messaging", "eventbridge sns sqs"),
+    ("services", "not_simulated"),
+    ("services.observability", "cloudwatch embedded_metrics logs"),
+    ("services", "public_images resource_groups"),
+    ("services.s3", "buckets configurations public_access request_metrics"),
+    ("services", "s3_files secretsmanager service_quotas ssm"),
+    ("cloudformation", "api change_sets.api stack_set_api"),
+    ("functions", "lambda_runtime"),
+    ("jobs", "node_commands"),
 )
+"""Modules that register handlers, checks and replacements when they are imported; the first check of an operation is the first to refuse."""
 
 _RESPONSES: Final = {
     "autoscaling": AutoScalingResponse,
@@ -62,9 +78,7 @@ _RESPONSES: Final = {
 def install() -> None:
     """Install our API operations, CloudFormation engine, Lambda runtime and refusal of unknown operations."""
     moto_caching.install()
-    found = pkgutil.walk_packages(services.__path__, f"{services.__name__}.")
-    for name in (*(module.name for module in found), *_OTHERS):
-        import_module(name)  # its handlers, checks and replacements register themselves
+    _import_modules()
     # Remove moto's operations, so that those we lack are refused instead of half done.
     for response, kept in ((CloudFormationResponse, _KEPT_OF_CLOUDFORMATION), (AutoScalingResponse, ())):
         for name, member in list(vars(response).items()):
@@ -95,6 +109,12 @@ def install() -> None:
     values.install()
     tokens.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
+
+
+def _import_modules() -> None:
+    for package, names in _MODULES:
+        for name in names.split():
+            import_module(f"ultracluster_local.{package}.{name}")
 
 
 _KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
