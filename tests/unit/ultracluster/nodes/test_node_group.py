@@ -18,6 +18,7 @@ from tests.unit.ultracluster.builders import (
     ZONE,
     allowed,
     network,
+    new_stack,
     nodes,
     of_type,
     only,
@@ -166,3 +167,9 @@ def test_further_user_data_is_the_second_part(stack: cdk.Stack, kind: str) -> No
     assert text.count("text/x-shellscript") == 2
     assert text.index("refused to join") < text.index("x" * 2_000)
     assert made.file_system is None
+
+
+def test_nodes_take_the_tags_that_a_rollout_file_takes(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"^UC2107: Test/Nodes: tags\.aws:team: got 'aws:team'"):
+        nodes(stack, tags={"aws:team": "ml"})
+    assert nodes(new_stack(), tags={"team": "ml"}).node.id == "Nodes"
