@@ -26,6 +26,7 @@ from tests.unit.scripts.fabric import HERE as FABRIC
 
 from ultracluster_cli.operate import nodes
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.jobs import runner
 from ultracluster_local.jobs.nodes import launch
 from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.services.ec2.capacity_market import CapacityMarket
@@ -323,7 +324,7 @@ class Drill:
         self.wait_for("precompile", "SUCCEEDED")
         self.clock("--to", "start", place="start")
         self.wait_for("pretrain-fabric", "SUCCEEDED")
-        job = self.follow(self.wait_for("pretrain", "RUNNING"))
+        job = self.follow()
         assert job in self.type(f"jobs list {CLUSTER}")
         self.type(f"jobs why {job}")
         for fault in ["lost events"] * lost + ["late events"] * late:
@@ -347,19 +348,24 @@ class Drill:
             self.wait_for(job, "FAILED")  # the launcher misses the node in real time
             self.until_told("host", "was lost")
             self.clock("+1m")  # in which an Auto Scaling group misses the host
-            self.follow(self.wait_for("pretrain", "RUNNING"))
+            self.follow()
         job = self.wait_for("pretrain", "RUNNING")
         node = self.type(f"nodes list {CLUSTER}", json_too=True)["nodes"][-1]["node"]
-        # In real time, so that the request of the checkpoint is over when the job goes on.
+        refusal = self.world("refusal")
         with pytest.MonkeyPatch.context() as patch:
+            if (
+                refusal
+            ):  # Batch launches no node before the one that refuses, or the resumed job would run there
+                patch.setattr(runner, "launch", lambda *_, **__: [])
+            # In real time, so that the request of the checkpoint is over when the job goes on.
             patch.setattr(nodes, "datetime", datetime)
             patch.setattr(nodes, "time", SimpleNamespace(sleep=lambda _: time.sleep(0.5)))
             self.type(f"nodes replace {node} --wait 6s --yes")
-        self.wait_for(job, "FAILED")
-        if self.world("refusal"):
-            self._refuse_a_node()
+            self.wait_for(job, "FAILED")
+            if refusal:
+                self._refuse_a_node()
         self.clock("+3m", place="replaced")
-        self.follow(self.wait_for("pretrain", "RUNNING"))
+        self.follow()
 
     def _refuse_a_node(self) -> None:
         """Let a node shut itself down that lacks devices.
@@ -371,9 +377,8 @@ class Drill:
             for_training = next(
                 one for one in environments if "trn2.48xlarge" in one["computeResources"]["instanceTypes"]
             )
-            launched = launch(REGION, for_training, 1, most_vcpus=10_000)
-            # If the block has no room for another node, the job goes on already, and one of its nodes is the one.
-            node = launched[0].instance_id if launched else self._running()[0]
+            (launched,) = launch(REGION, for_training, 1, most_vcpus=10_000)
+            node = launched.instance_id
         else:
             node = self._running()[0]
         text = "ultracluster: refused to join the cluster: 15 of 16 Neuron devices"
@@ -407,7 +412,7 @@ class Drill:
         self.clock(at(31 * MINUTE), place="last call")
         self.wait_for(job, "FAILED")
         self.clock(at(29 * MINUTE), place="paid again")
-        self.follow(self.wait_for("pretrain", "RUNNING"))
+        self.follow()
         self.type(f"capacity reconcile {MORE}")
         self.type("capacity resolve rollout.yaml --write")
 
@@ -507,9 +512,16 @@ class Drill:
         """Return the steps of the checkpoints that a job has written."""
         return [int(step) for step in re.findall(r"checkpoint of step (\d+)", self.first_log(job))]
 
-    def follow(self, job: str) -> str:
-        """Wait until a job has made steps, and let minutes pass; return its ID."""
-        self.until(lambda: "loss" in self.first_log(job), lambda: self.log(job))
+    def follow(self) -> str:
+        """Wait until the training has made steps, in the last job that resumes it, and let minutes pass; return the ID of the job."""
+        job = ""
+
+        def trains() -> bool:
+            nonlocal job
+            job = self.wait_for("pretrain", "RUNNING")
+            return "loss" in self.first_log(job)
+
+        self.until(trains, lambda: self.log(job))
         for _ in range(2):
             self.clock("+1m")
         return job
