@@ -4,8 +4,6 @@ import ast
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
     "constructs/ultracluster",
@@ -141,19 +139,6 @@ def has_behaviour(source: str) -> bool:
     return any(isinstance(node, DECISIONS) for function in functions for node in ast.walk(function))
 
 
-@pytest.mark.parametrize(
-    ("source", "behaves"),
-    [
-        ("LIMIT = 5\nTABLE = {n: n for n in range(LIMIT)}", False),
-        ("class Model:\n    name: str\n    def text(self):\n        return self.name", False),
-        ("class Model:\n    def text(self):\n        return self.name or 'nobody'", True),
-        ("async def read():\n    raise OSError", True),
-    ],
-)
-def test_behaviour_is_a_function_that_decides(source: str, *, behaves: bool) -> None:
-    assert has_behaviour(source) is behaves
-
-
 def test_each_module_with_behaviour_has_a_test_file() -> None:
     named = {test for _, test in modules()}
     tested = {whole_test(file, named) for file in files_of_tests(named)}
@@ -174,17 +159,6 @@ def test_each_test_file_is_named_for_a_module_or_documents_its_subject() -> None
     named = {test for _, test in modules()}
 
     assert {file for file in files_of_tests(named) if whole_test(file, named) is None} == set(OTHER_SUBJECTS)
-
-
-def test_the_tests_of_a_part_belong_to_the_module_with_the_longest_name() -> None:
-    named = {"tests/unit/spec/test_lustre.py", "tests/unit/spec/test_lustre_tiers.py"}
-
-    assert whole_test("tests/unit/spec/test_lustre_rules.py", named) == "tests/unit/spec/test_lustre.py"
-    assert (
-        whole_test("tests/unit/spec/test_lustre_tiers_hdd.py", named)
-        == "tests/unit/spec/test_lustre_tiers.py"
-    )
-    assert whole_test("tests/unit/spec/test_lustres.py", named) is None
 
 
 def test_modules_that_are_tested_elsewhere_have_their_tests_there() -> None:

@@ -23,36 +23,11 @@ WORDS = (
 )
 
 
-def drawing(words: str = "some words", *, colour: str = "#24292f") -> Drawing:
+def test_a_good_picture_has_no_problem() -> None:
     made = Drawing("A picture of some words")
     made.rect(100, 100, 200, 40, fill="#ffffff", stroke=DARK["blue"])
-    made.text(words, 110, 125, colour=colour)
-    return made
-
-
-def test_a_good_picture_has_no_problem() -> None:
-    assert problems_of(drawing().svg()) == []
-
-
-def test_each_problem_of_a_picture_is_noticed() -> None:
-    overlapping, leaving, outside, crossed, marked = (drawing() for _ in range(5))
-    overlapping.text("more words", 120, 128)
-    leaving.text("words that are longer than their box", 120, 112)
-    outside.text("words", 2, 400)
-    outside.rect(900, 10, 100, 10)
-    crossed.line((100, 122), (300, 122))
-    marked.mark((120, 115), (130, 115), (125, 130))
-
-    assert any("overlaps" in problem for problem in problems_of(overlapping.svg()))
-    assert any("leaves its box" in problem for problem in problems_of(leaving.svg()))
-    assert any("a box leaves the canvas" in problem for problem in problems_of(outside.svg()))
-    assert any(
-        "leaves the canvas" in problem for problem in problems_of(outside.svg().replace('x="2.0"', 'x="-2"'))
-    )
-    assert any("a line crosses" in problem for problem in problems_of(crossed.svg()))
-    assert any("a mark lies on" in problem for problem in problems_of(marked.svg()))
-    assert any("too little contrast" in problem for problem in problems_of(drawing(colour="#999999").svg()))
-    assert problems_of(drawing().svg().replace('role="img"', "")) == ["no role or title"]
+    made.text("some words", 110, 125)
+    assert problems_of(made.svg()) == []
 
 
 def test_a_box_has_a_border_where_it_is_asked_for() -> None:
