@@ -38,7 +38,9 @@ def read_page(_: Any, effect: Any) -> Page[Offering]:
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ultracluster_cli.capacity.find.read_page", read_page)
-    monkeypatch.setattr("ultracluster_cli.capacity.find.clients_of", lambda _: SimpleNamespace(sent={}))
+    monkeypatch.setattr(
+        "ultracluster_cli.capacity.find.clients_of", lambda _: SimpleNamespace(sent={"ec2:Describe": 1})
+    )
 
 
 @pytest.mark.usefixtures("offered")
@@ -49,6 +51,7 @@ def test_find_prints_ranked_offerings_prices_and_read_errors(
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert [row["total"] for row in found["offerings"]] == ["190000", "200000"]
+    assert found["calls"] == {"ec2:Describe": 1}
     assert (
         found["offerings"][0]["per_chip_hour"] == "2.2089"
     )  # 190,000 / (16 instances x 16 chips x 336 hours)

@@ -66,17 +66,6 @@ def test_another_account_than_the_rollouts_is_refused(run: Run, project: Path, a
     assert set(aws.asked) <= READS
 
 
-def test_an_unknown_region_is_refused(run: Run, project: Path, account: Any) -> None:
-    edit(project, "region: us-east-2", "region: us-east-22")
-    aws = account()
-
-    outcome = run("deploy", "--without-capacity", "--yes")
-
-    assert outcome.code == 2
-    assert "UC2102" in outcome.stderr
-    assert aws.asked == []
-
-
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("options", [["--yes"], ["--clean"]])
 def test_a_region_that_is_not_enabled_is_refused(run: Run, account: Any, options: list[str]) -> None:
@@ -89,15 +78,21 @@ def test_a_region_that_is_not_enabled_is_refused(run: Run, account: Any, options
     assert set(aws.asked) <= READS
 
 
-def test_an_unknown_cluster_is_refused(run: Run, project: Path, account: Any) -> None:
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--cluster", "rollout.yaml: unknown cluster 'other'. Allowed: quickstart."),
+        ("--wave", "error: unknown wave 'other'."),
+    ],
+)
+def test_an_unknown_cluster_or_wave_is_refused(run: Run, account: Any, option: str, said: str) -> None:
     aws = account()
 
-    outcome = run("deploy", "--without-capacity", "--cluster", "other", "--yes")
+    outcome = run("deploy", "--without-capacity", option, "other", "--yes")
 
-    assert outcome.code == 2
-    assert "rollout.yaml: unknown cluster 'other'. Allowed: quickstart." in outcome.stderr
-    assert aws.asked == []
-    assert project.exists()
+    assert (outcome.code, aws.asked) == (2, [])
+    assert said in outcome.stderr
 
 
 @pytest.mark.usefixtures("project")
@@ -120,16 +115,6 @@ def test_the_price_is_stated_and_declining_it_begins_nothing(
     assert "The rehearsal costs at most" in outcome.stderr
     assert asked == ["Begin?"]
     assert set(aws.asked) <= READS | {"describe_stacks", "get_products"}
-
-
-@pytest.mark.usefixtures("project")
-def test_cleaning_an_account_without_rehearsals_removes_nothing(run: Run, account: Any) -> None:
-    aws = account()
-
-    outcome = run("deploy", "--without-capacity", "--clean")
-
-    assert (outcome.code, outcome.stderr) == (0, "Removed 0 stacks of rehearsals.\n")
-    assert set(aws.asked) <= READS | {"describe_stacks"}
 
 
 def test_what_is_left_out_is_said(
@@ -166,13 +151,3 @@ def test_an_option_that_would_be_ignored_is_refused(
 
     assert (outcome.code, aws.asked) == (2, [])
     assert problem in " ".join(outcome.stderr.split())
-
-
-def test_a_wave_limits_a_rehearsal(run: Run, project: Path, account: Any) -> None:
-    aws = account()
-
-    outcome = run("deploy", "--without-capacity", "--wave", "other", "--yes")
-
-    assert (outcome.code, aws.asked) == (2, [])
-    assert outcome.stderr.startswith("error: unknown wave 'other'.")
-    assert project.exists()

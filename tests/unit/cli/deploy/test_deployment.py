@@ -272,9 +272,15 @@ def read(progress: DeploymentProgress, lines: list[str]) -> None:
         progress.read(line)
 
 
-def test_distinguishes_changed_and_unchanged_stacks(progress: DeploymentProgress) -> None:
-    read(progress, FIRST + REST)
+def test_each_stack_changed_or_not_is_returned_once_when_its_time_is_known(
+    progress: DeploymentProgress,
+) -> None:
+    finished = [stack for line in FIRST + REST if (stack := progress.read(line))]
 
+    assert [str(stack) for stack in finished] == [
+        "a-us-east-2/Network: deployed, 0.1 s",
+        "b-us-east-2/Network: no changes, 0.0 s",
+    ]
     assert progress.deployed == [
         DeployedStack(name="a-us-east-2/Network (a-us-east-2-Network)", changed=True, seconds=0.05),
         DeployedStack(name="b-us-east-2/Network (b-us-east-2-Network)", changed=False, seconds=0.0),
@@ -313,15 +319,6 @@ def test_other_lines_change_nothing(progress: DeploymentProgress, line: str) -> 
 
 
 # Showing it
-
-
-def test_each_stack_is_returned_once_when_its_time_is_known(progress: DeploymentProgress) -> None:
-    finished = [stack for line in FIRST + REST if (stack := progress.read(line))]
-
-    assert [str(stack) for stack in finished] == [
-        "a-us-east-2/Network: deployed, 0.1 s",
-        "b-us-east-2/Network: no changes, 0.0 s",
-    ]
 
 
 def test_the_activity_follows_the_stack_and_its_resources(progress: DeploymentProgress) -> None:

@@ -197,16 +197,6 @@ def test_jobs_of_additional_queues_are_terminated_too(aws: FakeAws, further: str
     assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is
 
 
-def test_termination_waits_for_the_payment_of_an_extension(aws: FakeAws) -> None:
-    now = drains(aws)
-    aws.extensions = [{"CapacityBlockExtensionStatus": "payment-pending"}]
-    wake(aws, now)
-    assert aws.terminated == {}
-    aws.extensions = [{"CapacityBlockExtensionStatus": "payment-failed"}]
-    wake(aws, now)
-    assert list(aws.terminated) == ["multi"]
-
-
 def test_notice_contains_the_extension_price(aws: FakeAws) -> None:
     aws.offers = [
         {

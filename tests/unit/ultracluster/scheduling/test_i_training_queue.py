@@ -214,16 +214,6 @@ def test_a_queue_imported_by_its_arn_grants_and_has_rules(stack: cdk.Stack) -> N
     assert only(stack, "AWS::Events::Rule")["EventPattern"]["detail"] == {"jobQueue": [ARN]}
 
 
-def test_metrics_take_the_options_of_metrics(stack: cdk.Stack) -> None:
-    here = queue(stack, capacity=block())
-    metric = here.metric("JobsRetried", period=cdk.Duration.hours(1), statistic="Maximum", label="Retried")
-
-    assert metric.period.to_hours() == 1
-    assert (metric.statistic, metric.label) == ("Maximum", "Retried")
-    name = stack.resolve(metric.dimensions)["JobQueueName"]
-    assert name["Fn::Select"][0] == 1
-
-
 def _actions(statement: dict[str, Any]) -> list[str]:
     action = statement["Action"]
     return [action] if isinstance(action, str) else list(action)
