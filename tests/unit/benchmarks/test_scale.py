@@ -16,7 +16,6 @@ from scale.layout import in_one_account
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
 from ultracluster_catalog.limits.service_limits import LimitScope
 
-QUIET = Assumptions(failures_per_chip_day=0, deploy_failure_percent=0)
 LARGE = propose_layout(100_000)
 
 

@@ -5,8 +5,6 @@ from tests.unit.checks.edits import LT, codes_after
 
 from ultracluster_checks import Source
 
-RESERVED = {"CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}}
-
 
 @pytest.mark.parametrize(("size", "broken"), [(15 * 1024, False), (15 * 1024 + 1, True)])
 def test_user_data_leaves_1_kib_of_16_to_aws_batch(

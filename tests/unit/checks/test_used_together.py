@@ -103,7 +103,6 @@ TRAINED = {
     "Job": a("Batch::JobDefinition", Type="container", Timeout={"AttemptDurationSeconds": 86_400}, ContainerProperties={"Volumes": [{"Name": "fsx", "Host": {"SourcePath": "/fsx"}}], "MountPoints": [{"SourceVolume": "fsx", "ContainerPath": "/data"}], "Environment": [{"Name": "CHECKPOINT_DIR", "Value": "/data/run/checkpoints"}]}),
     "Ended": a("Events::Rule", EventPattern={"source": ["aws.ec2"], "detail-type": ["EC2 Instance State-change Notification"]}),
 }  # fmt: skip
-FAILED = CLOSED | {"Failed": a("CloudWatch::Alarm", Namespace="AWS/Lambda", MetricName="Errors", Threshold=1, ComparisonOperator="GreaterThanOrEqualToThreshold", AlarmActions=["arn:aws:sns:us-east-2:111122223333:t"], Dimensions=[{"Name": "FunctionName", "Value": ref("Close")}])}  # fmt: skip
 BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC3201", PLACED, "In.SourceSecurityGroupId", "sg-0123456789abcdef0"),
     ("UC3209", PLACED, "Efa.VpcId", None),

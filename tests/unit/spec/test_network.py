@@ -10,7 +10,7 @@ from tests.unit.stacks.config.machine_edits import NETWORK_LINE, cluster, with_i
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterface, addresses_per_node
-from ultracluster_spec.findings import Finding, FindingsError
+from ultracluster_spec.findings import FindingsError
 from ultracluster_spec.instance_type import get_instance_type
 from ultracluster_spec.network import (
     check_available_addresses,
@@ -23,7 +23,6 @@ from ultracluster_spec.network import (
 )
 from ultracluster_stacks.config import LoadedRollout
 
-Findings = Callable[..., list[Finding]]
 Load = Callable[..., LoadedRollout]
 
 

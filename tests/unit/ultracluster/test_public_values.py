@@ -28,7 +28,6 @@ from ultracluster.scheduling.fair_share import fair_share_policy
 
 pytestmark = pytest.mark.slow
 
-TYPE = "trn2.48xlarge"
 JOB = uc.Job(image=IMAGE, command=("train.py",))
 
 

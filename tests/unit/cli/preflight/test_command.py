@@ -9,10 +9,8 @@ import pytest
 from tests.unit.cli.conftest import Run
 
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_runtime.preflight.check import Outcome, failed, passed, skipped, warned
+from ultracluster_runtime.preflight.check import failed, passed, skipped, warned
 from ultracluster_stacks.config import load_rollout
-
-Answers = list[Outcome]
 
 
 def test_prints_each_check_as_it_ends_and_a_table_of_problems(

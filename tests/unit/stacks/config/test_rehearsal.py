@@ -10,10 +10,9 @@ from tests.unit.stacks.config.conftest import VALID
 from ultracluster_runtime.rollout.rehearsal_record import cluster_digest
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.lustre import check_file_system
-from ultracluster_stacks.config import LoadedRollout, load_rollout
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import left_out, rehearsed
 
-Load = Callable[..., LoadedRollout]
 Write = Callable[[str], Path]
 
 FILE_SYSTEM = "        file_system: {storage_capacity_gib: 4800, per_unit_storage_throughput: 250}\n"

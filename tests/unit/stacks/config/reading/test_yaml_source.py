@@ -7,13 +7,11 @@ import pytest
 import yaml
 from tests.unit.stacks.config.reading.refusals import refusal
 
-from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config.reading import yaml_source
 from ultracluster_stacks.config.reading.source_file import LARGEST_FILE
 from ultracluster_stacks.config.reading.yaml_source import DEEPEST_NESTING, UNREADABLE, YamlSource, read_yaml
 
 Write = Callable[[str | bytes], Path]
-Findings = Callable[..., list[Finding]]
 
 
 @pytest.fixture(params=["libyaml", "python"])
