@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import yaml
 from tests.unit.stacks.config.conftest import VALID
+from tests.unit.stacks.config.machine_edits import OWN_TYPE, TYPE_LINE
 
 CLUSTER = "waves[0].clusters[0]"
 """Place of the one cluster of the valid rollout, which reactions write as @."""
@@ -19,6 +20,9 @@ BLOCK = """capacity-block
           reservation_id: cr-0123456789abcdef0
           start: "2026-12-01T12:00:00Z"
           end: "2026-12-04T11:30:00Z\""""
+
+JOBS = VALID.partition("        jobs:\n")[2].partition("        notify:")[0]
+JOB = 'image: "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:1", command: [x.py]'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +58,7 @@ class Row:
         )
 
 
-def edited(edits: list[Any]) -> str:
+def edited(edits: list[Any]) -> str:  # noqa: C901 - one case for each kind of edit
     """Return the valid rollout with edits."""
     text = VALID
     for edit in edits:
@@ -65,12 +69,19 @@ def edited(edits: list[Any]) -> str:
                 old, new = "market_type: capacity-block\n", f"market_type: capacity-block\n          {line}\n"
             case {"job": line}:
                 old, new = "image: 1", f"{line}\n            image: 1"
+            case {"jobs": jobs}:
+                old, new = (
+                    JOBS,
+                    "".join(f"          - {{name: {name}, {JOB}{more}}}\n" for name, more in jobs.items()),
+                )
             case {"network": settings}:
                 old, new = "{cidr: 10.0.0.0/16}", settings
             case {"file_system": settings}:
                 old, new = "{storage_capacity_gib: 4800, per_unit_storage_throughput: 250}", settings
             case {"market": lines}:
                 old, new = BLOCK, lines
+            case "own-type":
+                old, new = TYPE_LINE, OWN_TYPE
             case "on-demand":
                 old, new = ON_DEMAND
             case _:

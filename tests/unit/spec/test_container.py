@@ -88,31 +88,6 @@ def test_a_value_that_only_a_deployment_knows_is_not_judged(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("NEURON_RT_NUM_CORE", "NEURON_RT_NUM_CORES"),
-        ("NEURON_RT_NUMBER_CORES", "NEURON_RT_NUM_CORES"),
-        ("NEURN_CC_FLAGS", "NEURON_CC_FLAGS"),
-        ("neuron_cc_flags", "NEURON_CC_FLAGS"),
-        ("NEURON_RT_VISBLE_CORES", "NEURON_RT_VISIBLE_CORES"),
-        ("FI_EFA_USE_DEVICE_RDMAS", "FI_EFA_USE_DEVICE_RDMA"),
-        ("NCCL_SOCKET_IFNAMES", "NCCL_SOCKET_IFNAME"),
-    ],
-)
-def test_a_name_that_is_almost_one_of_a_library_is_that_one(name: str, meant: str) -> None:
-    (finding,) = found(JOB, **{name: "1", meant: None})
-
-    assert (finding.code, finding.path, finding.allowed) == ("UC6416", f"environment.{name}", meant)
-
-
-@pytest.mark.parametrize(
-    "name", ["FI_OWN_SETTING", "NEURON_RT_LOG_LOCATION", "RUN_NUMBER", "WANDB_MODE", "SEED", "RANKS"]
-)
-def test_a_name_of_ones_own_is_taken(name: str) -> None:
-    assert found(JOB, **{name: "1"}) == []
-
-
-@pytest.mark.parametrize(
     ("container", "name", "text", "code"),
     [
         (replace(JOB, node_count=1), "MASTER_ADDR", "localhost", None),

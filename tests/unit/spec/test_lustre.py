@@ -102,19 +102,9 @@ def test_says_the_next_larger_capacity(gib: int, efa: bool, next_larger: int) ->
     assert _codes(*_PERSISTENT_2, next_larger, efa_enabled=efa) == []
 
 
-def test_refuses_a_deployment_type_and_a_throughput_that_fsx_does_not_have() -> None:
+def test_refuses_a_deployment_type_that_fsx_does_not_have_and_no_throughput() -> None:
     assert _codes("PERSISTENT_3", 250, 1200) == [("UC5001", "deployment_type")]
-    assert _codes("PERSISTENT_2", 200, 1200) == [("UC5002", "per_unit_storage_throughput")]
     assert _codes("PERSISTENT_2", None, 1200) == [("UC5002", "per_unit_storage_throughput")]
-    assert _codes("SCRATCH_2", 200, 1200) == [("UC5002", "per_unit_storage_throughput")]
-    allowed = [
-        check_file_system(_settings(deployment_type, 200, 1200))[0].allowed
-        for deployment_type in ("PERSISTENT_2", "SCRATCH_2")
-    ]
-    assert allowed == [
-        "125, 250, 500, 1000 MB/s per TiB",
-        "none: the throughput of a scratch file system is fixed",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Storage types, Intelligent-Tiering and backups, judged by the model of FSx that botocore ships."""
+"""Storage types and Intelligent-Tiering, judged by the model of FSx that botocore ships."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -65,11 +65,6 @@ def test_only_persistent_2_tiers(deployment_type: str) -> None:
     assert ("UC5010", "storage_type") in found
 
 
-def test_scratch_that_tiers_is_one_mistake() -> None:
-    settings = LustreSettings(deployment_type="SCRATCH_2", storage_type="INTELLIGENT_TIERING")
-    assert [each.code for each in check_file_system(settings.with_defaults())] == ["UC5010"]
-
-
 def test_a_storage_type_is_that_of_the_tier() -> None:
     hdd = {"deployment_type": "PERSISTENT_1", "per_unit_storage_throughput": 12, "storage_capacity_gib": 6000}
     assert _codes(**hdd, storage_type="HDD") == []
@@ -99,29 +94,3 @@ def test_a_setting_has_values_of_its_storage_type(
 ) -> None:
     assert [_codes(**settings | {name: value}) for value in taken] == [[]] * len(taken)
     assert [_codes(**settings | {name: value}) for value in refused] == [[(code, name)]] * len(refused)
-
-
-def test_a_persistent_file_system_is_backed_up() -> None:
-    for days in (1, 90):
-        assert _codes(**_SSD, backup_retention_days=days, backup_start_time="03:30") == []
-    assert _codes(**_SSD, backup_retention_days=91) == [("UC5015", "backup_retention_days")]
-    (finding,) = check_file_system(LustreSettings(**_SSD, backup_retention_days=91))
-    assert str(finding) == "UC5015: backup_retention_days: got 91. Allowed: 0 to 90 days."
-    assert _codes(**_SSD, backup_retention_days=-1) == [("UC5015", "backup_retention_days")]
-
-
-def test_a_scratch_file_system_is_not() -> None:
-    scratch: dict[str, Any] = {"deployment_type": "SCRATCH_2", "storage_capacity_gib": 1200}
-    assert _codes(**scratch, backup_retention_days=0) == []
-    assert _codes(**scratch, copy_tags_to_backups=True) == [("UC5014", "copy_tags_to_backups")]
-    assert _codes(**scratch, backup_retention_days=1) == [("UC5014", "backup_retention_days")]
-
-
-@pytest.mark.parametrize("start", ["24:00", "3:30", "03:60", "0330", ""])
-def test_refuses_an_invalid_time_of_day(start: str) -> None:
-    found = _codes(**_SSD, backup_retention_days=7, backup_start_time=start)
-    assert found == [("UC5015", "backup_start_time")]
-
-
-def test_a_time_without_backups_is_a_mistake() -> None:
-    assert _codes(**_SSD, backup_start_time="03:30") == [("UC5015", "backup_start_time")]

@@ -4,23 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, OWN_TYPE, TYPE_LINE
 
-from ultracluster_spec.findings import Finding
 from ultracluster_stacks.config import LoadedRollout
 
 _TYPE = "trn2.48xlarge"
 _CLUSTER = "waves[0].clusters[0]"
-Findings = Callable[..., list[Finding]]
 _BLOCK = """          market_type: capacity-block
           reservation_id: cr-0123456789abcdef0
 """
 _ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
-
-
-def test_own_figures_reach_the_other_rules(findings: Findings) -> None:
-    found = findings((TYPE_LINE, OWN_TYPE), (BLOCK_MARKET, ON_DEMAND_MARKET))
-    assert ("UC4104", f"{_CLUSTER}.capacity.market_type") in [(each.code, each.path) for each in found]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from ultracluster_stacks.config import LoadedRollout
 
 TYPE_LINE = "        instance_type: trn2.48xlarge\n"
 NETWORK_LINE = "        network: {cidr: 10.0.0.0/16}\n"
-BLOCK_MARKET = "market_type: capacity-block"
-ON_DEMAND_MARKET = "market_type: on-demand"
 OWN_TYPE = """\
         instance_type: trn9.48xlarge
         custom_instance_type:

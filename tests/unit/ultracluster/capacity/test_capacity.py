@@ -3,18 +3,8 @@ import pytest
 
 from ultracluster import CapacityBlock
 from ultracluster.capacity.sources import check_source
-from ultracluster_spec.findings import FindingsError, reject
 
 pytestmark = pytest.mark.slow
-
-
-def test_says_that_an_offering_is_not_a_reservation() -> None:
-    with pytest.raises(FindingsError, match="cb- is an offering"):
-        reject(
-            check_source(
-                CapacityBlock(reservation_id="cb-0123456789abcdef0", zone_id="use2-az3"), path="capacity"
-            )
-        )
 
 
 def test_accepts_an_id_that_is_known_at_deployment_only() -> None:

@@ -106,7 +106,10 @@ def test_a_type_of_the_catalogue_brings_no_warning_of_its_figures(stack: cdk.Sta
 def test_rejects_scratch_that_a_type_cannot_have(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC4026") as caught:
         nodes(stack, instance_type="inf2.48xlarge", scratch_path="/var")
-    assert [finding.code for finding in caught.value.findings] == ["UC4026", "UC4027"]
+    assert [(each.code, each.path) for each in caught.value.findings] == [
+        ("UC4026", "scratch_path"),
+        ("UC4027", "scratch_path"),
+    ]
 
 
 @pytest.mark.parametrize("before", [True, False])
