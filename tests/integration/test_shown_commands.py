@@ -276,7 +276,8 @@ def start_the_block(account: Account) -> None:
     blocks = account.client("ec2").describe_capacity_reservations()["CapacityReservations"]
     (start,) = [block["StartDate"] for block in blocks if block["State"] == "scheduled"]
     account.local.clock.advance(start + timedelta(minutes=1) - account.local.clock.now())
-    eventually(lambda: bool(account.job_ids("RUNNING", name="pretrain")))
+    eventually(lambda: bool(account.job_ids("RUNNING", "FAILED", name="pretrain")))
+    eventually(lambda: "step 1" in account.type("jobs", "logs", "pretrain")[1])
 
 
 def name_order_and_job(account: Account) -> None:

@@ -7,6 +7,7 @@ from botocore.exceptions import ClientError
 from tests.services.image_components import component
 
 from ultracluster_local import LocalAws
+from ultracluster_local.services.node_images import NodeImage, node_images
 
 pytestmark = pytest.mark.slow
 
@@ -112,6 +113,8 @@ def test_a_build_is_a_fake_ami_with_its_tags_in_each_region(builder: Any, local_
         distributionConfigurationArn=distribution,
     )["imagePipelineArn"]
 
+    seeded = NodeImage(files={"/run/launch": "echo launched\n"})
+    node_images("us-east-2")["ami-0fedcba9876543210"] = seeded  # of another AMI than the parent
     build = builder.start_image_pipeline_execution(imagePipelineArn=pipeline)["imageBuildVersionArn"]
 
     image = builder.get_image(imageBuildVersionArn=build)["image"]
@@ -122,4 +125,5 @@ def test_a_build_is_a_fake_ami_with_its_tags_in_each_region(builder: Any, local_
             Owners=["self"], Filters=[{"Name": "tag:made-by", "Values": ["nodes"]}]
         )["Images"]
         assert [(one["ImageId"], one["Architecture"]) for one in found] == [(made[region], "x86_64")]
+        assert node_images(region)[made[region]] == seeded  # its nodes run what the user data has written
     assert not local_aws.client("ec2", "us-east-1").describe_instances()["Reservations"]

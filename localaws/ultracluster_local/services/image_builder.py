@@ -160,8 +160,9 @@ def start_image_pipeline_execution(request: Request) -> Mapping[str, Any]:
             ec2.create_tags(
                 Resources=[image_id], Tags=[{"Key": key, "Value": tag} for key, tag in tags.items()]
             )
-        parent = node_images(request.region).get(recipe["parentImage"])
-        if parent:
+        images = node_images(request.region)
+        # The files of a node are those that its user data writes, on an AMI of AWS as on any other.
+        if parent := images.get(recipe["parentImage"]) or next(iter(images.values()), None):
             node_images(region)[image_id] = parent
         amis.append({"region": region, "image": image_id, "accountId": ACCOUNT})
     _things(request)[arn] = {
