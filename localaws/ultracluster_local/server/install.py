@@ -15,6 +15,7 @@ from moto.core.errors import COMMON_ERROR_CODES
 from moto.core.responses import BaseResponse
 from moto.ec2.responses import EC2Response
 from moto.ecr.responses import ECRResponse
+from moto.events.responses import EventsHandler
 from moto.fsx.responses import FSxResponse
 from moto.iam.responses import IamResponse
 from moto.resourcegroups.responses import ResourceGroupsResponse
@@ -53,6 +54,7 @@ _MODULES: Final = (
     ("services.s3", "buckets configurations public_access request_metrics"),
     ("services", "s3_files secretsmanager service_quotas ssm"),
     ("cloudformation", "api change_sets.api stack_set_api"),
+    ("events", "delivery"),
     ("functions", "lambda_runtime"),
     ("jobs", "node_commands"),
 )
@@ -66,6 +68,7 @@ _RESPONSES: Final = {
     "cloudtrail": CloudTrailResponse,
     "ec2": EC2Response,
     "ecr": ECRResponse,
+    "events": EventsHandler,
     "fsx": FSxResponse,
     "iam": IamResponse,
     "resource-groups": ResourceGroupsResponse,

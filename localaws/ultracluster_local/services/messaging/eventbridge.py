@@ -7,13 +7,13 @@ from datetime import UTC, timedelta
 from typing import Any
 from zoneinfo import available_timezones
 
-from moto.events.models import events_backends
+from moto.events.models import EventPattern, events_backends
 from moto.scheduler.models import EventBridgeSchedulerBackend, scheduler_backends
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
-from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
 from ultracluster_local.services.messaging.event_patterns import problem
 from ultracluster_local.services.messaging.schedule_grammar import is_schedule
@@ -22,6 +22,7 @@ from ultracluster_local.services.replacing import instead_of
 __all__: list[str] = []
 
 _events = Checks(service="events")
+_handlers = Handlers(service="events")
 _scheduler = Checks(service="scheduler")
 
 _EARLIEST_START = timedelta(minutes=5)
@@ -69,8 +70,12 @@ def check_put_rule(request: Request) -> None:
     role = request.parameters.get("RoleArn")
     if role and not can_assume("events.amazonaws.com", role):
         raise _invalid(f"Provided role '{role}' cannot be assumed by principal 'events.amazonaws.com'.")
-    reason = problem(pattern) if pattern else None
-    if reason:
+    if pattern:
+        _check_pattern(pattern)
+
+
+def _check_pattern(pattern: str) -> None:
+    if reason := problem(pattern):
         raise ServiceError("InvalidEventPatternException", f"Event pattern is not valid. Reason: {reason}")
 
 
@@ -182,11 +187,18 @@ def check_delete_group(request: Request) -> None:
         raise _invalid("The default schedule group cannot be deleted.")
 
 
-@_events("TestEventPattern")
-def check_test_event_pattern(request: Request) -> None:
-    """Refuse an event that is no JSON, and an invalid pattern."""
-    if not _is_json(request.parameters["Event"]):
+@_handlers("TestEventPattern")
+def test_event_pattern(request: Request) -> Mapping[str, Any]:
+    """Tell whether an event matches a pattern, after those who are neither are refused."""
+    pattern = request.parameters["EventPattern"]
+    _check_pattern(pattern)
+    try:
+        event = json.loads(request.parameters["Event"])
+    except ValueError:
+        event = None
+    if not isinstance(event, dict):
         raise _invalid("Parameter Event is not valid.")
+    return {"Result": EventPattern(pattern, json.loads(pattern)).matches_event(event)}
 
 
 @_events("PutEvents")
