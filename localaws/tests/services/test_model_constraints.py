@@ -33,7 +33,32 @@ def test_takes_what_the_model_allows() -> None:
         ),
         ("fsx", "CreateFileSystem", {"StorageType": "TAPE"}, "enum value set: [SSD, HDD"),
         ("lambda", "CreateFunction", {"Timeout": 0}, "have value greater than or equal to 1"),
-        ("logs", "CreateLogGroup", {"tags": {"k" * 129: "v"}}, "at 'tags.key'"),
+        # Scalars in a collection are told together, with all that they must be: aws-actions/amazon-ecr-login, README.md, and
+        # localstack/localstack, tests/aws/services/lambda_/test_lambda_api.snapshot.json.
+        (
+            "ecr",
+            "GetAuthorizationToken",
+            {"registryIds": ["123456789012", "1"]},
+            "Value '[123456789012, 1]' at 'registryIds' failed to satisfy constraint: Member must satisfy constraint: [Member must satisfy regular expression pattern: [0-9]{12}]",
+        ),
+        (
+            "lambda",
+            "CreateFunction",
+            {"Architectures": ["X86_64"]},
+            "Value '[X86_64]' at 'architectures' failed to satisfy constraint: Member must satisfy constraint: [Member must satisfy enum value set: [x86_64, arm64]",
+        ),
+        (
+            "lambda",
+            "CreateAlias",
+            {"RoutingConfig": {"AdditionalVersionWeights": {"2": 2.0}}},
+            "Value '{2=2.0}' at 'routingConfig.additionalVersionWeights' failed to satisfy constraint: Map value must satisfy constraint: [Member must have value less than or equal to 1.0, Member must have value greater than or equal to 0.0]",
+        ),
+        (
+            "lambda",
+            "CreateAlias",
+            {"RoutingConfig": {"AdditionalVersionWeights": {"$LATEST": 0.5}}},
+            "Value '{$LATEST=0.5}' at 'routingConfig.additionalVersionWeights' failed to satisfy constraint: Map keys must satisfy constraint: [Member must have length less than or equal to 1024, Member must have length greater than or equal to 1, Member must satisfy regular expression pattern: [0-9]+]",
+        ),
     ],
 )
 def test_says_which_member_violates_what(
