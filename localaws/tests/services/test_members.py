@@ -155,7 +155,10 @@ def test_each_listed_member_is_in_the_model_and_listed_once() -> None:
             for operation, listed in operations.items():
                 if name == "defaults":
                     assert listed.keys() <= service_model(service).shape_for(operation).members.keys()
-                if operation == "identity" or name == "defaults":
+                if name == "hidden":
+                    shown = {one.removesuffix("?") for one in listed.split()}
+                    assert shown <= service_model(service).shape_for(operation).members.keys()
+                if operation == "identity" or name in {"defaults", "hidden"}:
                     continue
                 known = set(members(service_model(service).operation_model(operation).input_shape))
                 paths = list(listed) if name == "kept" else _words(listed)

@@ -23,7 +23,7 @@ from moto.resourcegroups.urls import url_paths as group_paths
 from moto.servicequotas.responses import ServiceQuotasResponse
 
 from ultracluster_local.server import moto_caching
-from ultracluster_local.services import checks, members, public_images, replacing, tokens, values
+from ultracluster_local.services import answers, checks, members, public_images, replacing, tokens, values
 from ultracluster_local.services.handlers import HANDLERS, ServiceError, answered
 from ultracluster_local.services.iam import role_sessions
 
@@ -112,6 +112,7 @@ def install() -> None:
     values.install()
     tokens.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
+    answers.install()
 
 
 def _import_modules() -> None:

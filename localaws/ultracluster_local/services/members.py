@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from moto.core.responses import BaseResponse
+from moto.core.serialize import QuerySerializer, ResponseSerializer
 
 from ultracluster_local.instance.clients import service_model
 from ultracluster_local.instance.environment import ACCOUNT
@@ -20,6 +21,7 @@ from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.checks import Checks, given_parameters
 from ultracluster_local.services.ec2.capacity import refuse_dry_run
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.replacing import instead_of
 
 __all__ = ["MEMBERS", "UNSUPPORTED", "install"]
 
@@ -93,7 +95,11 @@ def _asks(value: Any, path: list[str]) -> bool:
 
 def _refuse_other_owner(request: Request) -> None:
     """Refuse a bucket that the caller expects in another account: AmazonS3/latest/userguide/bucket-owner-condition."""
-    if request.parameters.get("ExpectedBucketOwner", ACCOUNT) != ACCOUNT:
+    owner = request.parameters.get("ExpectedBucketOwner", ACCOUNT)
+    if not re.fullmatch(r"\d{12}", owner):  # localstack/localstack, test_s3.snapshot.json
+        problem = f"The value of the expected bucket owner parameter must be an AWS Account ID... [{owner}]"
+        raise ServiceError("InvalidBucketOwnerAWSAccountID", problem)
+    if owner != ACCOUNT:
         raise ServiceError("AccessDenied", "Access Denied")
 
 
@@ -140,13 +146,7 @@ def _keeping(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _keep_and_show(
-    table: Mapping[str, Any],
-    operation: str,
-    given: Mapping[str, Any],
-    shape: Any,
-    shown: Any,
-    *,
-    region: str,
+    table: Mapping[str, Any], operation: str, given: Mapping[str, Any], shape: Any, shown: Any, *, region: str
 ) -> None:
     kept: dict[str, dict[str, Any]] = region_state(f"members:{table['identity']}", region=region, new=dict)
     name = _name(given.get(table["identity"]))
@@ -171,6 +171,22 @@ def _complete(shape: Any, shown: Any, defaults: Mapping[str, Mapping[str, Any]])
         for member, part in shown.items():
             if member in shape.members:
                 _complete(shape.members[member], part, defaults)
+
+
+@instead_of(ResponseSerializer, "get_value")
+def _value(original: Any, serializer: Any, value: Any, key: str, shape: Any) -> Any:
+    """Return what a member of a structure is answered with: a default for one that is left out, nothing for a hidden one."""
+    if isinstance(value, Exception) and isinstance(serializer, QuerySerializer) and key == "message":
+        return None  # it is said as Message
+    found = original(serializer, value, key, shape)
+    if isinstance(value, Exception):
+        return "User" if key == "Type" and found is None else found
+    kinds = MEMBERS.get(serializer.operation_model.service_model.service_name, {})
+    name = getattr(shape, "parent", shape).name
+    if found is None:
+        return kinds.get("defaults", {}).get(name, {}).get(key)
+    hidden = kinds.get("hidden", {}).get(name, "").split()
+    return None if key in hidden or (f"{key}?" in hidden and (not found or found == "{}")) else found
 
 
 def _name(identity: Any) -> str:

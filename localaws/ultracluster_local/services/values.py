@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from moto.s3.models import s3_backends
+
 from ultracluster_local.instance.clients import service_model
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.batch.state import refused
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
@@ -136,11 +139,25 @@ def _refuse_page(request: Request) -> None:
 
 
 def _refuse_body(request: Request) -> None:
-    """Refuse a word in a body that the schema of S3 lacks: https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html."""
+    """Refuse a body that lacks what the schema of S3 asks for, or has a word that it lacks: AmazonS3/latest/API/ErrorResponses.html."""
     shape = service_model("s3").operation_model(request.operation).input_shape
     name = shape.serialization["payload"]
-    if any(
-        "enum value set" in one for one in violations(shape.members[name], request.parameters.get(name) or {})
+    body = request.parameters.get(name) or {}
+    if request.parameters["Bucket"] not in s3_backends[ACCOUNT]["aws"].buckets:
+        return  # moto says so
+    if _lacks(shape.members[name], body) or any(
+        "enum value set" in one for one in violations(shape.members[name], body)
     ):
         problem = "The XML you provided was not well-formed or did not validate against our published schema"
         raise ServiceError("MalformedXML", problem)
+
+
+def _lacks(shape: Any, value: Any) -> bool:
+    """Return whether a part of a body has less than its shape requires."""
+    if shape.type_name == "list":
+        return any(_lacks(shape.member, one) for one in value or [])
+    if shape.type_name != "structure" or not isinstance(value, Mapping):
+        return False
+    return not set(shape.required_members) <= value.keys() or any(
+        _lacks(shape.members[name], part) for name, part in value.items() if name in shape.members
+    )

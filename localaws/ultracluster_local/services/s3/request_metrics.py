@@ -18,7 +18,7 @@ from moto.s3.responses import S3Response
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
-from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.handlers import ServiceError, answered
 from ultracluster_local.services.replacing import instead_of
 
 __all__: list[str] = []
@@ -49,13 +49,14 @@ def _bucket_response(original: Any, response: Any, request: Any, full_url: str) 
             _configurations(bucket).clear()
         return original(response, request, full_url)
     response.backend.get_bucket(bucket)  # raises if the bucket does not exist
-    return _metrics_call(bucket, query, method=request.method, body=response.body or b"")
+    return _metrics_call(response, bucket, query, method=request.method)
 
 
-def _metrics_call(bucket: str, query: Mapping[str, list[str]], *, method: str, body: bytes | str) -> Any:
+def _metrics_call(response: Any, bucket: str, query: Mapping[str, list[str]], *, method: str) -> Any:
     kept = _configurations(bucket)
     wanted = query.get("id", [""])[0]
     if method == "PUT":
+        body = response.body or b""
         text = body.decode() if isinstance(body, bytes) else body
         prefix = _PREFIX.search(text)
         kept[wanted] = (unescape(prefix[1]) if prefix else "", text)
@@ -71,8 +72,11 @@ def _metrics_call(bucket: str, query: Mapping[str, list[str]], *, method: str, b
             {},
             f'<{list_name} xmlns="{_NAMESPACE}"><IsTruncated>false</IsTruncated>{documents}</{list_name}>',
         )
+    response.data["Action"] = "GetBucketMetricsConfiguration"
     if wanted not in kept:
-        raise ServiceError("NoSuchConfiguration", "The specified configuration does not exist.")
+        return answered(
+            response, ServiceError("NoSuchConfiguration", "The specified configuration does not exist.")
+        )
     return 200, {}, kept[wanted][1]
 
 
