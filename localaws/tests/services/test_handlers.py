@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from tests.answers import objections
 
 from ultracluster_local import LocalAws
@@ -14,9 +15,22 @@ def test_service_linked_roles_have_their_names(local_aws: LocalAws) -> None:
     iam = local_aws.client("iam")
     names = [
         iam.create_service_linked_role(AWSServiceName=f"{service}.amazonaws.com")["Role"]["RoleName"]
-        for service in ("batch", "fsx", "spot")
+        for service in ("batch", "fsx", "spot", "acm", "ec2.application-autoscaling")
     ]
-    assert names == ["AWSServiceRoleForBatch", "AWSServiceRoleForAmazonFSx", "AWSServiceRoleForEC2Spot"]
+    assert names == [
+        "AWSServiceRoleForBatch",
+        "AWSServiceRoleForAmazonFSx",
+        "AWSServiceRoleForEC2Spot",
+        # localstack/localstack, tests/aws/services/iam/test_iam.snapshot.json
+        "AWSServiceRoleForCertificateManager",
+        "AWSServiceRoleForApplicationAutoScaling_EC2SpotFleetRequest",
+    ]
+    (policy,) = iam.list_attached_role_policies(RoleName=names[3])["AttachedPolicies"]
+    assert (
+        policy["PolicyArn"] == "arn:aws:iam::aws:policy/aws-service-role/CertificateManagerServiceRolePolicy"
+    )
+    with pytest.raises(ClientError, match="has been taken in this account, please try a different suffix"):
+        iam.create_service_linked_role(AWSServiceName="batch.amazonaws.com")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ import copy
 import functools
 import json
 import re
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from moto.core.responses import ActionResult
@@ -30,6 +32,7 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, missing_principal, statements
 from ultracluster_local.services.iam.roles import find_role
 from ultracluster_local.services.replacing import instead_of
+from ultracluster_local.tables import TABLES
 
 __all__: list[str] = []
 
@@ -43,7 +46,7 @@ _MOST_MANAGED_POLICIES = 10
 
 _ARN = re.compile(r"arn:[\w-]+:iam::(?:aws|\d{12}):policy/.+")
 _AWS_POLICY = re.compile(r"arn:[\w-]+:iam::aws:policy(/.*)")
-_WITH_SUFFIX = frozenset({"autoscaling.amazonaws.com"})
+_WITH_SUFFIX = frozenset({"autoscaling.amazonaws.com", "connect.amazonaws.com", "lexv2.amazonaws.com"})
 """Services whose service-linked roles take a suffix; most others refuse one."""
 
 
@@ -64,14 +67,7 @@ for _kind in _PREFIXES:
     instead_of(_kind, "__init__")(_identified)
 
 
-_DOCUMENTS = (
-    "CreateServiceLinkedRoleResponse.Role.AssumeRolePolicyDocument",
-    "InstanceProfileResponse.InstanceProfile.Roles.Role.AssumeRolePolicyDocument",
-    "InstanceProfiles.InstanceProfile.Roles.Role.AssumeRolePolicyDocument",
-    "ListRolesResponse.Roles.Role.AssumeRolePolicyDocument",
-    "PolicyVersionResponse.PolicyVersion.Document",
-    "Versions.PolicyVersion.Document",
-)
+_DOCUMENTS = tuple(TABLES["iam.entities"]["documents"])
 """Ends of the paths of policies that moto answers without the encoding of URLs."""
 IamResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER.update(dict.fromkeys(_DOCUMENTS, url_encode))
 
@@ -115,25 +111,26 @@ def _list_roles(original: Any, response: Any) -> Any:
     return ActionResult({**found, "Roles": roles})
 
 
-_OF_SERVICES = {
-    "autoscaling.amazonaws.com": "AutoScalingServiceRolePolicy",
-    "batch.amazonaws.com": "BatchServiceRolePolicy",
-    "fsx.amazonaws.com": "AmazonFSxServiceRolePolicy",
-    "spot.amazonaws.com": "AWSEC2SpotServiceRolePolicy",
-}
-"""Policies of service-linked roles: https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html."""
+_LINKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["linked_roles"]
 
 
 @instead_of(IAMBackend, "create_service_linked_role")
 def _linked(original: Any, iam: Any, service_name: str, description: str, suffix: str) -> Any:
-    """Trust and attach what AWS does: test_iam.snapshot.json."""
-    role = original(iam, service_name, description, suffix)
+    """Name a role, and trust and attach what AWS does: test_iam.snapshot.json."""
     statement = {"Effect": "Allow", "Principal": {"Service": service_name}, "Action": "sts:AssumeRole"}
-    role.assume_role_policy_document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-    if name := _OF_SERVICES.get(service_name):
-        arn = f"arn:aws:iam::aws:policy/aws-service-role/{name}"
-        _know(arn)
-        iam.attach_role_policy(arn, role.name)
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    if service_name not in _LINKED:
+        role = original(iam, service_name, description, suffix)
+        role.assume_role_policy_document = trust
+        return role
+    known, policy = _LINKED[service_name]
+    name, path = f"AWSServiceRoleFor{known}", f"/aws-service-role/{service_name}/"
+    role = iam.create_role(
+        f"{name}_{suffix}" if suffix else name, trust, path, None, description, [], "3600", service_name
+    )
+    arn = f"arn:aws:iam::aws:policy/aws-service-role/{policy}"
+    _know(arn)
+    iam.attach_role_policy(arn, role.name)
     return role
 
 

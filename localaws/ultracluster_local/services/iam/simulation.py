@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from moto.iam.models import SERVICE_NAME_CONVERSION, iam_backends
+from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
@@ -30,9 +30,6 @@ _OPERATORS = {
 
 _KNOWN = {"Sid", "Effect", "Action", "NotAction", "Resource", "NotResource", "Condition"}
 _UNKNOWN_PARAMETERS = ("PolicyInputList", "ResourcePolicy", "CallerArn", "ResourceHandlingOption")
-
-
-SERVICE_NAME_CONVERSION.update({"batch": "Batch", "fsx": "AmazonFSx", "spot": "EC2Spot"})  # moto lacks them
 
 
 @handlers("SimulatePrincipalPolicy")
