@@ -24,6 +24,7 @@ from ultracluster_local.cloudformation.templates.transforms import transforms
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
+from ultracluster_local.tables import TABLES
 
 __all__ = ["handlers"]
 
@@ -140,9 +141,7 @@ def _shown(stack: Stack) -> dict[str, Any]:
         "StackStatus": stack.status,
         "DisableRollback": stack.disable_rollback,
         "NotificationARNs": stack.notification_arns,
-        "Capabilities": stack.capabilities,
         "Tags": [{"Key": key, "Value": part} for key, part in stack.tags.items()],
-        "EnableTerminationProtection": stack.termination_protection,
         "DriftInformation": {"StackDriftStatus": "NOT_CHECKED"},
     }
     optional = {
@@ -155,6 +154,12 @@ def _shown(stack: Stack) -> dict[str, Any]:
         "LastUpdatedTime": stack.updated,
         "DeletionTime": stack.deleted,
     }
+    if not stack.deleted:
+        shown |= {
+            "Capabilities": stack.capabilities,
+            "ChangeSetId": stack.change_set_id,
+            "EnableTerminationProtection": stack.termination_protection,
+        }
     return shown | {key: part for key, part in optional.items() if part}
 
 
@@ -170,19 +175,7 @@ def list_stacks(request: Request) -> Mapping[str, Any]:
     return page(shown, parameters=request.parameters, key="StackSummaries")
 
 
-_SUMMARIZED = (
-    "StackId",
-    "StackName",
-    "TemplateDescription",
-    "CreationTime",
-    "LastUpdatedTime",
-    "DeletionTime",
-    "StackStatus",
-    "StackStatusReason",
-    "ParentId",
-    "RootId",
-    "DriftInformation",
-)
+_SUMMARIZED = tuple(TABLES["cloudformation.api"]["summarized"])
 
 
 def _summary(stack: Stack) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def deploy_stack(
     stack.template, stack.template_text = template, submission.text
     stack.description = template.get("Description")
     stack.parameters, stack.tags = submission.parameters, tags
-    stack.updated = CLOCK.now() if verb == "UPDATE" else None
+    stack.updated = CLOCK.now() if verb == "UPDATE" or stack.change_set_id else None
     stack.enter(f"{verb}_COMPLETE")
 
 

@@ -65,6 +65,7 @@ class Stack:
     parent_id: str = ""
     root_id: str = ""
     updated: datetime | None = None
+    change_set_id: str = ""
     deleted: datetime | None = None
     termination_protection: bool = False
     disable_rollback: bool = False

@@ -12,19 +12,11 @@ from ultracluster_local.cloudformation.templates.transforms import expanded, tra
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
+from ultracluster_local.tables import TABLES
 
 __all__ = ["acknowledgements", "submitted"]
 
-_NAMES_OF_IAM: Final[Mapping[str, str]] = {
-    "AWS::IAM::AccessKey": "",
-    "AWS::IAM::Group": "GroupName",
-    "AWS::IAM::InstanceProfile": "InstanceProfileName",
-    "AWS::IAM::ManagedPolicy": "ManagedPolicyName",
-    "AWS::IAM::Policy": "",
-    "AWS::IAM::Role": "RoleName",
-    "AWS::IAM::User": "UserName",
-    "AWS::IAM::UserToGroupAddition": "",
-}
+_NAMES_OF_IAM: Final[Mapping[str, str]] = TABLES["cloudformation.submissions"]["names_of_iam"]
 """Types that a caller has to acknowledge, and the property that names them: API_CreateStack, Capabilities."""
 
 _TRIGGERS = frozenset({"AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"})
@@ -58,7 +50,9 @@ def submitted(request: Request, *, previous: Stack | None = None, reviewed: bool
     needed = "".join(acknowledgements(template)[0])
     if needed and not acknowledged & {needed, "CAPABILITY_NAMED_IAM"}:
         raise _incapable(needed)
-    refuse_skipped(template, parameters, region=request.region)
+    name = str(request.parameters.get("StackName", ""))
+    name = name.split("/")[1] if "/" in name else name
+    refuse_skipped(template, parameters, region=request.region, stack=name)
     return Submission(text=text, template=template, parameters=parameters)
 
 

@@ -26,6 +26,12 @@ def test_plan_of_a_new_stack_creates_nothing_until_it_is_executed(stacks: Any) -
     assert stacks.local.client("ec2").describe_launch_templates()["LaunchTemplates"] == []
     stacks.api.execute_change_set(StackName="one", ChangeSetName="plan")
     assert stacks.status("one") == "CREATE_COMPLETE"
+    # localstack/localstack, tests/aws/services/cloudformation/api/test_stacks.snapshot.json
+    (shown,) = stacks.api.describe_stacks(StackName="one")["Stacks"]
+    assert (shown["ChangeSetId"], "LastUpdatedTime" in shown) == (found["ChangeSetId"], True)
+    stacks.api.delete_stack(StackName="one")
+    (shown,) = stacks.api.describe_stacks(StackName=shown["StackId"])["Stacks"]
+    assert {"Capabilities", "ChangeSetId", "EnableTerminationProtection"}.isdisjoint(shown)
 
 
 @pytest.mark.slow

@@ -92,3 +92,12 @@ def test_circle_is_refused_and_its_members_are_named(length: int) -> None:
 def test_reference_to_nothing_is_refused(resource: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match=r"Unresolved resource dependencies \[Missing\]"):
         creation_order({"Resources": {"A": {"Type": "T", **resource}}})
+
+
+# localstack/localstack, tests/aws/templates/cfn_lambda_serverless.yml, which ran on AWS.
+def test_a_comma_too_many_is_no_mistake_and_one_too_few_is() -> None:
+    assert parse('{"Resources": {"A": {"Type": "T", "List": ["a,]",], },}}') == {
+        "Resources": {"A": {"Type": "T", "List": ["a,]"]}}
+    }
+    with pytest.raises(ValidationError, match=r"JSON not well-formed\. \(line 1, column 25\)"):
+        parse('{"this is invalid JSON"="bobbins"}')  # api/test_templates.snapshot.json there

@@ -54,3 +54,24 @@ def test_with_the_resource_everything_may_refer_to_it(stacks: Any) -> None:
 
 def test_a_resource_of_the_same_condition_may_refer_to_it(stacks: Any) -> None:
     assert stacks.create("one", template(NAME, Condition="Yes") | {"Outputs": {}, "Resources": {"Always": group(1), **template(NAME, Condition="Yes")["Resources"]}}) == "CREATE_COMPLETE"  # fmt: skip
+
+
+# localstack/localstack, tests/aws/templates/mappings/mapping-aws-ref-map-key.yaml, which ran on AWS.
+def test_a_condition_may_look_for_the_name_of_the_stack(stacks: Any) -> None:
+    own = template()
+    named = {"Fn::FindInMap": [{"Ref": "AWS::StackName"}, {"Ref": "AWS::Region"}, {"Ref": "AWS::StackName"}]}
+    own["Mappings"] = {"one": {"us-east-1": {"one": "yes"}}}
+    own["Conditions"] = {"Yes": {"Fn::Equals": [named, "yes"]}}
+    own["Outputs"] = {"Name": {"Value": NAME}}
+
+    assert stacks.create("one", own) == "CREATE_COMPLETE"
+    with pytest.raises(stacks.api.exceptions.ClientError, match="Unable to get mapping for two::us-east-1::"):
+        stacks.create("two", own)
+
+
+# localstack/localstack, tests/aws/services/cloudformation/test_change_set_fn_select.snapshot.json, test_invalid_select_index_type
+def test_select_needs_a_list(stacks: Any) -> None:
+    own = template()
+    own["Conditions"] = {"Yes": {"Fn::Equals": [{"Fn::Select": ["0", {"Ref": "Wanted"}]}, "yes"]}}
+    with pytest.raises(stacks.api.exceptions.ClientError, match="an integer index and a list"):
+        stacks.create("one", own)

@@ -248,6 +248,7 @@ def execute_change_set(request: Request) -> Mapping[str, Any]:
         problem = f"ChangeSet [{change_set.change_set_id}] cannot be executed in its current {state}"
         raise ServiceError("InvalidChangeSetStatus", problem)
     stack = change_set.stack
+    stack.change_set_id = change_set.change_set_id
     change_set.execution_status = "EXECUTE_IN_PROGRESS"
     no_rollback = request.parameters.get("DisableRollback") or change_set.on_stack_failure == "DO_NOTHING"
     stack.disable_rollback = bool(no_rollback)

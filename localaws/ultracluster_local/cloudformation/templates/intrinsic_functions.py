@@ -138,6 +138,10 @@ def _join(argument: Any, scope: Scope) -> Any:
 
 def _select(argument: Any, scope: Scope) -> Any:
     index, items = resolve(argument, scope)
+    if not isinstance(items, list) and items != UNKNOWN:
+        raise ValidationError(
+            "Template error: Fn::Select requires a list argument with two elements: an integer index and a list"
+        )
     if items == UNKNOWN or UNKNOWN in items:
         return UNKNOWN
     if not 0 <= int(index) < len(items):

@@ -73,7 +73,7 @@ def _faults_of_number(declared: Mapping[str, Any], value: str) -> Iterator[str]:
     try:
         number = float(value)
     except ValueError:
-        yield "must be a number"
+        yield "must be a number."
         return
     if number < float(declared.get("MinValue", number)):
         yield f"must be a number not less than {declared['MinValue']}"
@@ -107,7 +107,7 @@ def _typed(name: str, kind: str, text: str, *, clients: Clients, region: str) ->
         try:
             return int(text) if text.lstrip("-").isdigit() else float(text)
         except ValueError:
-            raise ValidationError(f"Parameter '{name}' must be a number") from None
+            raise ValidationError(f"Parameter '{name}' must be a number.") from None
     several = kind == "CommaDelimitedList" or kind.startswith("List<")
     values = [part.strip() for part in text.split(",")] if several else [text]
     _refuse_missing(

@@ -51,8 +51,11 @@ def parse(text: str) -> dict[str, Any]:
         # JSON first: the CDK writes it, and it parses a hundred times faster than YAML.
         template = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except json.JSONDecodeError as error:
-        where = f"(line {error.lineno}, column {error.colno})"
-        raise ValidationError(f"Template format error: JSON not well-formed. {where}") from None
+        try:  # CloudFormation minds no comma too many: localstack/localstack, tests/aws/templates/cfn_lambda_serverless.yml ran there
+            template = json.loads(re.sub(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', r"\1", text))
+        except ValueError:
+            where = f"(line {error.lineno}, column {error.colno + 1})"  # after the character that it did not expect
+            raise ValidationError(f"Template format error: JSON not well-formed. {where}") from None
     except (ValueError, yaml.YAMLError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""

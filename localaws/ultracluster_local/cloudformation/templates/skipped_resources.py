@@ -13,7 +13,9 @@ from ultracluster_local.instance.running import running
 __all__ = ["refuse_skipped"]
 
 
-def refuse_skipped(template: Mapping[str, Any], parameters: Mapping[str, str], *, region: str) -> None:
+def refuse_skipped(
+    template: Mapping[str, Any], parameters: Mapping[str, str], *, region: str, stack: str
+) -> None:
     """Refuse a template that refers to a resource which its parameters leave out.
 
     Raises:
@@ -21,7 +23,7 @@ def refuse_skipped(template: Mapping[str, Any], parameters: Mapping[str, str], *
     """
     if not any("Condition" in resource for resource in template["Resources"].values()):
         return
-    scope = _condition_scope(template, parameters, region=region)
+    scope = _condition_scope(template, parameters, region=region, stack=stack)
     skipped = {name for name, one in template["Resources"].items() if not _is_made(one, scope)}
     for section, prefix in (("Resources", "Template format error: "), ("Outputs", "")):
         for one in (template.get(section) or {}).values():
@@ -54,7 +56,9 @@ def _referred(value: Any, scope: Scope) -> Iterator[str]:
             yield from _referred(part, scope)
 
 
-def _condition_scope(template: Mapping[str, Any], parameters: Mapping[str, str], *, region: str) -> Scope:
+def _condition_scope(
+    template: Mapping[str, Any], parameters: Mapping[str, str], *, region: str, stack: str
+) -> Scope:
     def refuse(name: str, *_: str) -> NoReturn:
         raise ValidationError(
             f"Template format error: Unresolved dependencies [{name}]. Cannot reference resources in the Conditions block of the template"
@@ -67,7 +71,7 @@ def _condition_scope(template: Mapping[str, Any], parameters: Mapping[str, str],
             "AWS::Region": region,
             "AWS::Partition": "aws",
             "AWS::URLSuffix": "amazonaws.com",
-            "AWS::StackName": "",
+            "AWS::StackName": stack,
             "AWS::StackId": "",
         },
         parameters=typed_parameters(template, parameters, clients=running().clients, region=region),
