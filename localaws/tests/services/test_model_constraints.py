@@ -73,3 +73,13 @@ def test_all_violations_of_a_request_are_one_answer(local_aws: LocalAws) -> None
     with pytest.raises(ClientError, match="2 validation errors detected") as caught:
         logs.create_log_group(logGroupName="a b", kmsKeyId="k" * 257)
     assert caught.value.response["Error"]["Code"] == "InvalidParameterException"
+
+
+@pytest.mark.slow
+def test_a_pattern_that_the_service_does_not_mind_refuses_nothing(local_aws: LocalAws) -> None:
+    logs = local_aws.client("logs")
+    logs.create_log_group(logGroupName="g")
+    metric = {"metricName": "m", "metricNamespace": "A.B-c_d/1#2:metricNamespace", "metricValue": "1"}
+    logs.put_metric_filter(logGroupName="g", filterName="f", filterPattern="", metricTransformations=[metric])
+    (kept,) = logs.describe_metric_filters(logGroupName="g")["metricFilters"]
+    assert (kept["metricTransformations"], kept["applyOnTransformedLogs"]) == ([metric], False)
