@@ -40,6 +40,10 @@ def refusal(local: LocalAws, call: str, given: dict[str, Any]) -> dict[str, Any]
     return dict(caught.value.response)
 
 
+PATHS = (
+    'Parameter name: can\'t be prefixed with "ssm" (case-insensitive). If formed as a path, it can consist of sub-paths divided by slash '
+    "symbol; each sub-path can be formed as a mix of letters, numbers and the following 3 symbols .-_"
+)
 ROLE = "arn:aws:iam::123456789012:role/none"
 
 
@@ -49,6 +53,9 @@ ROLE = "arn:aws:iam::123456789012:role/none"
     [
         ("kms.describe_key", {"KeyId": "fake"}, "NotFoundException", "Invalid keyId 'fake'"),
         ("ssm.get_parameter", {"Name": "none"}, "ParameterNotFound", ""),
+        ("ssm.get_parameter", {"Name": "/a/b/c"}, "ParameterNotFound", ""),
+        ("ssm.get_parameter", {"Name": "/a//b/c"}, "ValidationException", PATHS),
+        ("ssm.get_parameter", {"Name": "a/b/c"}, "ValidationException", PATHS),
         (
             "iam.delete_policy",
             {"PolicyArn": "arn:aws:iam::123456789012:policy/p"},
