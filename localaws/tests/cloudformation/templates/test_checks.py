@@ -52,6 +52,8 @@ def test_a_template_within_the_limits_is_taken() -> None:
         ({"Parameters": {"P": {"Type": "String", "Default": ["x"]}}}, "Every Default member must be a string."),
         ({"Resources": {"A": THING | {"Properties": []}}}, "[/Resources/A/Properties] Properties must be an object."),
         ({"Resources": {"A": THING | {"DeletionPolicy": "Keep"}}}, "Unrecognized DeletionPolicy Keep for resource A"),
+        ({"Resources": {"A": THING | {"DeletionPolicy": {"Ref": "Kept"}}}}, "Every DeletionPolicy member must be a string."),
+        ({"Resources": {"A": THING | {"UpdateReplacePolicy": ["Retain"]}}}, "Every UpdateReplacePolicy member must be a string."),
         ({"Resources": {"A": THING | {"UpdateReplacePolicy": "RetainExceptOnCreate"}}}, "Unrecognized UpdateReplacePolicy"),
         ({"Resources": {"A": THING | {"Condition": "No"}}}, "Unresolved condition dependency No in the Resources block"),
         ({"Outputs": {"A": {"Value": ["x"]}}}, "must evaluate to a String."),

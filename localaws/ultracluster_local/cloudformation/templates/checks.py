@@ -87,8 +87,12 @@ def _check_resource(name: str, resource: Any, template: Mapping[str, Any]) -> No
     if not isinstance(resource.get("Properties", {}), Mapping):
         raise _format_error(f"[/Resources/{name}/Properties] Properties must be an object.")
     for policy, allowed in _POLICIES.items():
-        if isinstance(resource.get(policy), str) and resource[policy] not in allowed:
-            raise _format_error(f"Unrecognized {policy} {resource[policy]} for resource {name}")
+        given = resource.get(policy, "Delete")
+        if isinstance(given, str) and given not in allowed:
+            raise _format_error(f"Unrecognized {policy} {given} for resource {name}")
+        # A function is for AWS::LanguageExtensions: aws-cloudformation/cloudformation-coverage-roadmap#269.
+        if not isinstance(given, str) and not (isinstance(given, Mapping) and "Transform" in template):
+            raise _format_error(f"Every {policy} member must be a string.")
     _check_condition(resource.get("Condition"), template, "Resources")
 
 
