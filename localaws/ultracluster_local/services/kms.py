@@ -41,7 +41,6 @@ def _of_deletion(original: Any, response: Any) -> str:
 
 
 _MOST_WINDOW = 30
-_MOST_TAGS = 50
 _PUT_KEY_POLICY = "kms:PutKeyPolicy"
 
 # CreateKey: https://docs.aws.amazon.com/kms/latest/APIReference/API_CreateKey.html (KeyUsage)
@@ -97,18 +96,6 @@ def _can_change(policy: Mapping[str, Any]) -> bool:
         if statement.get("Effect") == "Allow" and ours and covers(statement, _PUT_KEY_POLICY):
             return True
     return False
-
-
-@_check("CreateKey", "TagResource")
-def check_tags(request: Request) -> None:
-    """Refuse reserved, duplicate and too many tags."""
-    keys = [tag["TagKey"] for tag in request.parameters.get("Tags") or []]
-    if any(key.lower().startswith("aws:") for key in keys):
-        raise ServiceError("TagException", "Tags beginning with aws: are reserved")
-    if len(keys) > _MOST_TAGS:
-        raise ServiceError("TagException", "Too many tags")
-    if len({*keys}) < len(keys):
-        raise ServiceError("TagException", "Duplicate tag keys")
 
 
 def find_key(key: str, region: str) -> Any | None:
@@ -186,13 +173,6 @@ def check_state(request: Request) -> None:
         words = "is pending deletion." if pending else "is not pending deletion."
         if pending or operation == "CancelKeyDeletion":
             raise ServiceError("KMSInvalidStateException", f"{key.arn} {words}")
-
-
-@_check("GenerateRandom")
-def check_generate_random(request: Request) -> None:
-    """Refuse a request for no bytes."""
-    if request.parameters.get("NumberOfBytes") is None and not request.parameters.get("Recipient"):
-        raise ServiceError("ValidationException", "NumberOfBytes is required.")
 
 
 @_check("EnableKeyRotation")

@@ -72,11 +72,18 @@ def refuse_values(service: str, request: Request) -> None:
         ServiceError: If a value breaks one.
     """
     for paths, (test, code, words) in _rules()[service, request.operation]:
-        for path in paths.split("|"):
-            for value in _values(request.parameters, path.split(".")):
-                if not _passes(value, test):
-                    said = words.format(value, n=_size(value))
-                    raise ServiceError(code, said) if code else refused(said)
+        values = [one for path in paths.split("|") for one in _values(request.parameters, path.split("."))]
+        for value in _wrong(values, test):
+            said = words.format(value, n=_size(value))
+            raise ServiceError(code, said) if code else refused(said)
+
+
+def _wrong(values: list[Any], test: str | list[float]) -> list[Any]:
+    if test == "given":
+        return [] if any(values) else [""]
+    if test == "unique":
+        return [one for place, one in enumerate(values) if one in values[:place]]
+    return [one for one in values if not _passes(one, test)]
 
 
 def _passes(value: Any, test: str | list[float]) -> bool:

@@ -174,14 +174,11 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _check_images(resources: Mapping[str, Any]) -> None:
-    images = resources.get("ec2Configuration") or []
-    for image in images:
+    for image in resources.get("ec2Configuration") or []:
         if image["imageType"] not in _IMAGE_TYPES and not image.get("imageIdOverride"):
             raise refused(f"imageType can only be one of [{', '.join(_IMAGE_TYPES)}]")
         if image.get("imageKubernetesVersion"):
             raise refused("imageKubernetesVersion is only applicable for EKS compute environments")
-    if len({image["imageType"] for image in images}) < len(images):
-        raise refused("ec2Configuration: imageType must be unique")
 
 
 # Network

@@ -59,8 +59,6 @@ def _check(request: Request, given: dict[str, Any]) -> None:
     """Check settings; replace names of compute environments with ARNs, as Batch reports them."""
     batch = batch_of(request.region)
     order = given.get("computeEnvironmentOrder") or []
-    if len({one["order"] for one in order}) < len(order):
-        raise refused("computeEnvironmentOrder: each order must be unique")
     environments = [
         get(batch.environments, "computeEnvironmentName", one["computeEnvironment"]) for one in order
     ]

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -42,7 +41,6 @@ def check_create_topic(request: Request) -> None:
     stem = name.removesuffix(".fifo") if fifo else name
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", stem) or fifo != name.endswith(".fifo"):
         raise _invalid("Topic Name")
-    _check_tag_keys(request)
     known = sns_backends[ACCOUNT][request.region].topics.get(request.arn("sns", name))
     given = {tag["Key"]: tag["Value"] for tag in request.parameters.get("Tags") or []}
     if known is not None and given and not given.items() <= known._tags.items():  # noqa: SLF001 - moto keeps them there only
@@ -66,18 +64,6 @@ def check_set_topic_attributes(request: Request) -> None:
         raise _invalid(f"{name}: failed to parse JSON.")
     if name == "DisplayName" and len(value) > _LONGEST_SUBJECT:
         raise _invalid(f"DisplayName: must be at most {_LONGEST_SUBJECT} characters")
-
-
-@_check("TagResource")
-def check_tag_resource(request: Request) -> None:
-    """Refuse duplicate keys."""
-    _check_tag_keys(request)
-
-
-def _check_tag_keys(request: Request) -> None:
-    keys = Counter(tag["Key"] for tag in request.parameters.get("Tags") or [])
-    if any(count > 1 for count in keys.values()):
-        raise _invalid("Duplicated keys are not allowed.")
 
 
 @_check("GetTopicAttributes", "SetTopicAttributes", "DeleteTopic", "Subscribe", "ListSubscriptionsByTopic")

@@ -61,13 +61,6 @@ def check_encryption(request: Request) -> None:
         raise ServiceError("InvalidAttributeName", problem)
 
 
-@_check("SendMessage")
-def check_send_message(request: Request) -> None:
-    """Refuse an empty message: localstack/localstack, test_sqs.snapshot.json (2025-09-22)."""
-    if not request.parameters.get("MessageBody"):
-        raise ServiceError("MissingParameter", "The request must contain the parameter MessageBody.")
-
-
 @_check("SetQueueAttributes")
 def check_set_queue_attributes(request: Request) -> None:
     """Refuse another type of a queue: the same snapshot (2024-05-14)."""

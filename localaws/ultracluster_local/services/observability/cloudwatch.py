@@ -119,14 +119,6 @@ def check_get_metric_statistics(request: Request) -> None:
         raise ServiceError("InvalidParameterValue", "The parameter Period must be a multiple of 60.")
 
 
-@_check("GetMetricData")
-def check_get_metric_data(request: Request) -> None:
-    """Refuse two queries of one name: API_MetricDataQuery."""
-    names = [one["Id"] for one in request.parameters["MetricDataQueries"]]
-    if len({*names}) < len(names):
-        raise _wrong("The values for parameter id in MetricDataQueries are not unique.")
-
-
 _CHILD = re.compile(
     r"""(?:ALARM|OK|INSUFFICIENT_DATA)\s*\(\s*(?:["']([^"']+)["']|([^\s()"']+))\s*\)""", re.IGNORECASE
 )

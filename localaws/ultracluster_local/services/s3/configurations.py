@@ -6,7 +6,6 @@ https://docs.aws.amazon.com/AmazonS3/latest/API/
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -134,13 +133,6 @@ def check_put_bucket_ownership_controls(request: Request) -> None:
         raise _malformed_xml()
 
 
-@_check("PutPublicAccessBlock")
-def check_put_public_access_block(request: Request) -> None:
-    """Refuse a configuration without a setting."""
-    if not request.parameters.get("PublicAccessBlockConfiguration"):
-        raise ServiceError("InvalidRequest", "Must specify at least one configuration.")
-
-
 @_check("PutBucketEncryption")
 def check_put_bucket_encryption(request: Request) -> None:
     """Refuse more or less than one rule, and a key beside SSE-S3."""
@@ -183,9 +175,6 @@ def check_put_bucket_replication(request: Request) -> None:
         problem = "Versioning must be 'Enabled' on the bucket to apply a replication configuration"
         raise ServiceError("InvalidRequest", problem)
     rules = configuration.get("Rules") or []
-    priorities = Counter(rule["Priority"] for rule in rules if "Priority" in rule)
-    if any(count > 1 for count in priorities.values()):
-        raise ServiceError("InvalidRequest", "Found duplicate priorities.")  # PutBucketReplication: Priority
     for rule in rules:
         name = rule["Destination"]["Bucket"].rpartition(":")[2]
         target = s3_backends[ACCOUNT]["aws"].buckets.get(name)
@@ -213,9 +202,6 @@ def check_put_bucket_lifecycle_configuration(request: Request) -> None:
     rules = (request.parameters.get("LifecycleConfiguration") or {}).get("Rules") or []
     if not rules:
         raise _malformed_xml()
-    ids = Counter(rule["ID"] for rule in rules if rule.get("ID"))
-    if any(count > 1 for count in ids.values()):
-        raise _invalid("Rule ID must be unique. Found same ID for one more than one rule")
     for rule in rules:
         if "Filter" not in rule and "Prefix" not in rule:
             raise _malformed_xml()
