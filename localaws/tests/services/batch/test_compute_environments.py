@@ -29,6 +29,8 @@ def test_environment_that_a_queue_uses_cannot_go(batch: Any) -> None:
     batch.update_job_queue(jobQueue="training", state="DISABLED")
     batch.delete_job_queue(jobQueue="training")
     batch.delete_compute_environment(computeEnvironment="nodes")
+    (left,) = batch.describe_compute_environments(computeEnvironments=["nodes"])["computeEnvironments"]
+    assert (left["state"], left["status"]) == ("DISABLED", "DELETING")
     assert batch.describe_compute_environments()["computeEnvironments"] == []
 
 

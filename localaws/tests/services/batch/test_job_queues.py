@@ -106,5 +106,6 @@ def test_a_deleted_queue_was_disabled_before_and_fails_its_waiting_jobs(batch: A
 
     (found,) = batch.describe_jobs(jobs=[job])["jobs"]
     assert (found["status"], found["statusReason"]) == ("FAILED", "Job queue deleted")
-    assert batch.describe_job_queues()["jobQueues"] == []
+    described = [[one["status"] for one in batch.describe_job_queues()["jobQueues"]] for _ in range(2)]
+    assert described == [["DELETING"], []]
     batch.delete_job_queue(jobQueue="training")  # as on AWS, no error

@@ -43,6 +43,8 @@ def test_a_file_system_is_kept_word_for_word_and_only_grows(fsx: Any) -> None:
     (kept,) = fsx.describe_file_systems(FileSystemIds=[one])["FileSystems"]
     assert {key: kept["LustreConfiguration"][key] for key in lustre} == lustre
     fsx.delete_file_system(FileSystemId=one)
+    (left,) = fsx.describe_file_systems()["FileSystems"]
+    assert left == kept | {"Lifecycle": "DELETING"}
     with pytest.raises(ClientError, match="FileSystemNotFound"):
         fsx.describe_file_systems(FileSystemIds=[one])
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ultracluster_local.cloudformation.providers import ApiProvider, Provider, Tagging
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
 from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
@@ -30,6 +30,11 @@ class _FileSystem(ApiProvider):
         )
         at_creation = {("StorageType",), *(("LustreConfiguration", name) for name in lustre)}
         return super().create_only(resource_type, old, new) | at_creation
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Delete the file system and wait until it is described no more."""
+        super().delete(context, physical_id, properties)
+        self.read(context, physical_id, properties)
 
 
 PROVIDERS: Mapping[str, Provider] = {

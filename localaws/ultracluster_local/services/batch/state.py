@@ -12,6 +12,7 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.delays import delays
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Request, ServiceError, page
+from ultracluster_local.services.leaving import Leaving
 from ultracluster_local.services.model_constraints import in_case_of_model
 
 __all__ = [
@@ -54,6 +55,7 @@ class Batch:
     """IDs of the jobs whose overrides Amazon ECS refuses when they start."""
     changing: dict[str, tuple[datetime, Mapping[str, Any]]] = field(default_factory=dict)
     """End of the change of environments and queues by ARN, and what it then sets; nothing if it deletes."""
+    leaving: Leaving = field(default_factory=Leaving)
 
 
 def batch_of(region: str) -> Batch:
@@ -77,7 +79,10 @@ def begin_change(batch: Batch, arn: str, status: str, then: Mapping[str, Any]) -
     _changed_by(batch, arn)["status"] = status
     batch.changing[arn] = (CLOCK.now() + delays().batch, then)
     if not delays().batch:
+        left = _changed_by(batch, arn)
         complete_change(batch, arn)
+        if not then:
+            batch.leaving.add(left)
 
 
 def complete_change(batch: Batch, arn: str) -> None:
@@ -87,6 +92,7 @@ def complete_change(batch: Batch, arn: str) -> None:
         batch: Resources of the Region.
         arn: ARN of an environment or queue; one that is not changing stays as it is.
     """
+    batch.leaving.take(lambda one: arn in one.values())
     change = batch.changing.pop(arn, None)
     if change is None:
         return
@@ -181,7 +187,10 @@ def described(
     wanted = request.parameters.get(key)
     if wanted and request.parameters.get("maxResults"):  # k1LoW/awspec#563 (2022-06-14)
         raise refused(f"{key[0].upper()}{key[1:]} and MaxResults cannot both be set")
-    shown = [
-        one for arn, one in things.items() if not wanted or arn in wanted or one[f"{kind}Name"] in wanted
-    ]
+
+    def is_wanted(one: Mapping[str, Any]) -> bool:
+        names = {one.get(f"{kind}Arn"), one.get(f"{kind}Name")} - {None}
+        return bool(names) if not wanted else not names.isdisjoint(wanted)
+
+    shown = [*filter(is_wanted, things.values()), *batch_of(request.region).leaving.take(is_wanted)]
     return page(shown, parameters=request.parameters, key=key, cursor="nextToken")

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
-from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.fsx.associations import check_bucket
 from ultracluster_local.services.fsx.network import check_network, vpc_of
 from ultracluster_local.services.fsx.state import fsx_of
@@ -73,11 +72,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         lustre["DataRepositoryConfiguration"].setdefault("ExportPath", _export_path(link["ImportPath"]))
     if not lustre["DeploymentType"].startswith("SCRATCH"):  # API_FileSystem, KmsKeyId: that of the account
         own = uuid.uuid5(uuid.NAMESPACE_URL, f"aws/fsx:{request.region}")
-        file_system["LustreConfiguration"] = {
-            "AutomaticBackupRetentionDays": 0,
-            "CopyTagsToBackups": False,
-            **lustre,
-        }
+        lustre.setdefault("AutomaticBackupRetentionDays", 0)
         file_system.setdefault("KmsKeyId", request.arn("kms", f"key/{own}"))
     fsx_of(request).file_systems[file_system_id] = file_system
     return {"FileSystem": {**file_system, "Lifecycle": "CREATING"}}
@@ -92,6 +87,7 @@ def _refuse_other_types(given: Mapping[str, Any]) -> None:
 _DEFAULTS: Mapping[str, Any] = {
     "DeploymentType": "SCRATCH_1",
     "DataCompressionType": "NONE",
+    "CopyTagsToBackups": False,
     "LogConfiguration": {"Level": "DISABLED"},
     "WeeklyMaintenanceStartTime": "1:05:00",
 }
@@ -117,7 +113,9 @@ def describe_file_systems(request: Request) -> Mapping[str, Any]:
     """Describe all file systems, or the named ones."""
     ids = request.parameters.get("FileSystemIds")
     fsx = fsx_of(request)
-    shown = [fsx.file_system(one) for one in ids] if ids else list(fsx.file_systems.values())
+    leaving = fsx.leaving.take(lambda one: not ids or one["FileSystemId"] in ids)
+    found = {**fsx.file_systems, **{one["FileSystemId"]: one for one in leaving}}
+    shown = [found.get(one) or fsx.file_system(one) for one in ids] if ids else list(found.values())
     return page(shown, parameters=request.parameters, key="FileSystems")
 
 
@@ -208,18 +206,10 @@ def delete_file_system(request: Request) -> Mapping[str, Any]:
     fsx.file_system(file_system_id)
     if (request.parameters.get("LustreConfiguration") or {}).get("SkipFinalBackup") is False:
         raise bad_request("The local AWS does not simulate backups: SkipFinalBackup")
-    del fsx.file_systems[file_system_id]
+    fsx.leaving.add({**fsx.file_systems.pop(file_system_id), "Lifecycle": "DELETING"})
     for one in fsx.associations_of(file_system_id):
         del fsx.associations[one["AssociationId"]]
     return {"FileSystemId": file_system_id, "Lifecycle": "DELETING"}
-
-
-@Checks(service="fsx")("CreateFileSystem", "CreateDataRepositoryAssociation", "TagResource")
-def check_tags(request: Request) -> None:
-    """Refuse a tag key that is given twice: https://docs.aws.amazon.com/fsx/latest/APIReference/API_Tag.html."""
-    keys = [tag["Key"] for tag in request.parameters.get("Tags") or []]
-    if len({*keys}) < len(keys):
-        raise bad_request("Tag keys must be unique for the resource to which they are attached.")
 
 
 @handlers("ListTagsForResource")

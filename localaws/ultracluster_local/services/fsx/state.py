@@ -6,6 +6,7 @@ from typing import Any
 
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.leaving import Leaving
 
 __all__ = ["Fsx", "fsx_of"]
 
@@ -16,6 +17,7 @@ class Fsx:
 
     file_systems: dict[str, dict[str, Any]] = field(default_factory=dict)
     associations: dict[str, dict[str, Any]] = field(default_factory=dict)
+    leaving: Leaving = field(default_factory=Leaving)
 
     def file_system(self, file_system_id: str) -> dict[str, Any]:
         """Return a file system.
