@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 from tests.events.event_rules import REGION
+from tests.refusals import refusal
 from tests.services.ec2.blocks_and_instances import (
     END,
     IMAGE,
@@ -161,3 +162,18 @@ def test_an_instance_with_many_cards_leaves_no_interface_behind(local_aws: Local
         assert change["PreviousState"]["Name"] == before
     ec2.delete_subnet(SubnetId=subnet)
     ec2.delete_vpc(VpcId=vpc)
+
+
+def test_an_instance_that_is_protected_against_stops_is_neither_stopped_nor_terminated(ec2: Any) -> None:
+    image = ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"]
+    given = {"ImageId": image, "InstanceType": "t3.micro", "MinCount": 1, "MaxCount": 1}
+    name = ec2.run_instances(**given, DisableApiStop=True)["Instances"][0]["InstanceId"]
+
+    for call, done in ((ec2.stop_instances, "stopped"), (ec2.terminate_instances, "terminated")):
+        assert refusal(call, InstanceIds=[name]) == (
+            "OperationNotPermitted",
+            f"The instance '{name}' may not be {done}. Modify its 'disableApiStop' instance attribute and try again.",
+        )
+
+    ec2.modify_instance_attribute(InstanceId=name, DisableApiStop={"Value": False})
+    ec2.stop_instances(InstanceIds=[name])

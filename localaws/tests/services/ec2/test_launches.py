@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 import pytest
-from tests.refusals import said
+from tests.refusals import refusal, said
 from tests.services.ec2.capacity_calls import REGION
 
 from ultracluster_local.services.ec2.launches import check_launch
@@ -121,3 +121,25 @@ def test_settings_of_a_volume_fit_its_type(volume: dict[str, Any], words: str) -
 
     assert words in found
     assert bool(words) == bool(found)
+
+
+def test_a_cluster_placement_group_in_use_takes_instances_of_its_zone_only(ec2: Any) -> None:
+    near, far, *_ = sorted(ec2.describe_subnets()["Subnets"], key=lambda one: one["AvailabilityZone"])
+    for strategy in ("cluster", "spread"):
+        ec2.create_placement_group(GroupName=strategy, Strategy=strategy)
+        given = {"InstanceType": "c5.large", "Placement": {"GroupName": strategy}}
+        made = ec2.run_instances(**ONE | given, SubnetId=near["SubnetId"])["Instances"][0]
+        assert made["Placement"]["GroupName"] == strategy
+
+    cluster = {"InstanceType": "c5.large", "Placement": {"GroupName": "cluster"}}
+    assert launched(**cluster, SubnetId=near["SubnetId"]) == ""
+    assert launched(**cluster) == ""
+    assert launched(**cluster, SubnetId=far["SubnetId"]) == (
+        "InvalidPlacementGroup.InUse: The placement group 'cluster' is in use in another availability zone: "
+        f"{near['AvailabilityZone']}"
+    )
+    assert launched(**cluster | {"Placement": {"GroupName": "spread"}}, SubnetId=far["SubnetId"]) == ""
+    assert refusal(ec2.delete_placement_group, GroupName="cluster") == (
+        "InvalidPlacementGroup.InUse",
+        "The placement group 'cluster' is in use and may not be deleted.",
+    )

@@ -60,3 +60,29 @@ def test_a_rule_has_ports_blocks_and_groups_that_exist(ec2: Any, rule: dict[str,
 
     for authorize in (ec2.authorize_security_group_ingress, ec2.authorize_security_group_egress):
         assert words in refusal(authorize, GroupId=group, IpPermissions=[rule])[1]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "ports", "words"),
+    [
+        ("tcp", {"FromPort": 22, "ToPort": 22}, "TCP, from port: 22, to port: 22"),
+        ("17", {"FromPort": 1, "ToPort": 9}, "UDP, from port: 1, to port: 9"),
+        ("-1", {}, "ALL"),
+    ],
+)
+@pytest.mark.parametrize("direction", ["ingress", "egress"])
+def test_a_rule_that_a_group_has_is_refused_as_ec2_writes_it(
+    ec2: Any, direction: str, protocol: str, ports: dict[str, int], words: str
+) -> None:
+    group = ec2.create_security_group(GroupName="nodes", Description="d")["GroupId"]
+    authorize = getattr(ec2, f"authorize_security_group_{direction}")
+    own = {"IpProtocol": protocol, **ports, "UserIdGroupPairs": [{"GroupId": group}]}
+    authorize(GroupId=group, IpPermissions=[own])
+    block = {"IpProtocol": protocol, **ports, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}
+    authorize(GroupId=group, IpPermissions=[block])
+
+    for rule, peer in ((own, group), (block, "10.0.0.0/8")):
+        assert refusal(authorize, GroupId=group, IpPermissions=[rule]) == (
+            "InvalidPermission.Duplicate",
+            f'the specified rule "peer: {peer}, {words}, ALLOW" already exists',
+        )

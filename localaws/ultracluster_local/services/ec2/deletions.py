@@ -11,11 +11,11 @@ from ultracluster_local.services.ec2.networks import (
     endpoints,
     instances,
     interfaces,
+    members_of,
     nat_gateways,
     subnets,
     users_of_groups,
 )
-from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__: list[str] = []
@@ -122,14 +122,11 @@ def release_address(request: Request) -> None:
 
 @_check("DeletePlacementGroup")
 def delete_placement_group(request: Request) -> None:
-    """Refuse a group with instances (jtriley/StarCluster#210)."""
+    """Refuse a group with instances (scylladb/scylla-cluster-tests#6742, 2023-10-31)."""
     name = request.parameters["GroupName"]
-    group = placement_groups(request.region).get(name)
-    if group and any(getattr(one, "placement_group", None) == name for one in instances(request.region)):
-        raise ServiceError(
-            "InvalidPlacementGroup.InUse",
-            f"Placement group {group['GroupId']} is in use and may not be deleted.",
-        )
+    if any(members_of(request.region, name)):
+        problem = f"The placement group '{name}' is in use and may not be deleted."
+        raise ServiceError("InvalidPlacementGroup.InUse", problem)
 
 
 @_check("DeleteNetworkInterface")

@@ -21,8 +21,7 @@ from ultracluster_local.services.ec2.capacity import find_reservation, instances
 from ultracluster_local.services.ec2.capacity_market import Reservation
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.launch_templates import template_data, template_tags
-from ultracluster_local.services.ec2.launches import check_launch
-from ultracluster_local.services.ec2.networks import subnets
+from ultracluster_local.services.ec2.launches import check_launch, zone_of
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.replacing import instead_of
 
@@ -60,6 +59,20 @@ def check_start_instances(request: Request) -> None:
             reservation = find_reservation(request, reserved)
             if reservation.segment.instance_type != instance.instance_type or not _room(request, reservation):
                 raise _no_room()
+
+
+@_check("StopInstances", "TerminateInstances")
+def check_protection(request: Request) -> None:
+    """Refuse to stop or terminate an instance that is protected against stops.
+
+    cloud-custodian/cloud-custodian, tests/data/placebo, test_ec2_stop_with_protection_enabled and its _ephemeral.
+    """
+    done = "stopped" if request.operation == "StopInstances" else "terminated"
+    for name in request.parameters["InstanceIds"]:
+        instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(name)
+        if getattr(instance, "disable_api_stop", False) is True and not instance.disable_api_termination:
+            problem = f"The instance '{name}' may not be {done}. Modify its 'disableApiStop' instance attribute and try again."
+            raise ServiceError("OperationNotPermitted", problem)
 
 
 @_check("AttachNetworkInterface")
@@ -154,7 +167,7 @@ def _placed(answer: Any, given: Mapping[str, Any], own_tags: Mapping[str, str]) 
     arn = profile.get("Arn") or f"arn:aws:iam::{ACCOUNT}:instance-profile/{profile.get('Name')}"
     for instance in answer.result.instances:
         instance.ec2_backend.create_tags([instance.id], dict(own_tags))
-        instance.placement_group = (given.get("Placement") or {}).get("GroupName")
+        instance.placement.group_name = (given.get("Placement") or {}).get("GroupName") or ""
         instance.instance_profile_arn = arn if profile else None
         if not given.get("NetworkInterfaces"):
             for interface in instance.nics.values():
@@ -186,18 +199,11 @@ def _targeted(request: Request) -> Reservation | None:
             "There is no capacity available that matches your request: the RunInstances request includes a CPG constraint "
             "that doesn't match the reservation.",
         )
-    _check_zone(request, reservation)
+    if zone_of(request.region, request.parameters) not in {"", reservation.segment.zone}:
+        raise _no_room()
     if reservation.segment.instance_type != request.parameters.get("InstanceType"):
         raise invalid_value(f"{reservation.reservation_id} is for {reservation.segment.instance_type} only.")
     return reservation
-
-
-def _check_zone(request: Request, reservation: Reservation) -> None:
-    interfaces = request.parameters.get("NetworkInterfaces") or [{}]
-    subnet_id = request.parameters.get("SubnetId") or interfaces[0].get("SubnetId")
-    subnet = subnets(request.region).get(subnet_id or "")
-    if subnet and subnet.availability_zone != reservation.segment.zone:
-        raise _no_room()
 
 
 def _no_room() -> ServiceError:

@@ -15,13 +15,13 @@ from moto.iam.models import iam_backends
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.launch_templates import check_reservation
-from ultracluster_local.services.ec2.networks import network_of, subnets
+from ultracluster_local.services.ec2.networks import members_of, network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.ec2.volumes import check_mapping
 from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["check_launch"]
+__all__ = ["check_launch", "zone_of"]
 
 _EFA = frozenset({"efa", "efa-only"})
 _INTERFACE_TYPES = _EFA | {"interface"}
@@ -226,3 +226,29 @@ def _check_placement(request: Request, given: Mapping[str, Any], facts: Mapping[
         raise invalid_combination(
             f"Placement groups may not be used with instances of type '{given['InstanceType']}'."
         )
+    zone = zone_of(request.region, given)
+    for one in members_of(request.region, name) if group["Strategy"] == "cluster" else ():
+        if zone not in {
+            "",
+            one.placement.zone,
+        }:  # bcbio/bcbio-nextgen-vm#45, hashicorp/terraform-provider-aws#1772
+            problem = (
+                f"The placement group '{name}' is in use in another availability zone: {one.placement.zone}"
+            )
+            raise ServiceError("InvalidPlacementGroup.InUse", problem)
+
+
+def zone_of(region: str, given: Mapping[str, Any]) -> str:
+    """Return the Availability Zone of a launch; empty if it names none.
+
+    Args:
+        region: Region.
+        given: Parameters of RunInstances.
+    """
+    interfaces = given.get("NetworkInterfaces") or [{}]
+    subnet = subnets(region).get(given.get("SubnetId") or interfaces[0].get("SubnetId") or "")
+    return (
+        str(subnet.availability_zone)
+        if subnet
+        else (given.get("Placement") or {}).get("AvailabilityZone", "")
+    )

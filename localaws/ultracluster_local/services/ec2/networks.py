@@ -9,7 +9,6 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.availability_zones_and_regions import Zone
 from moto.ec2.models.elastic_ip_addresses import ElasticAddress
-from moto.ec2.models.route_tables import RouteTable
 from moto.ec2.models.vpcs import VPCBackend
 from moto.ec2.responses import EC2Response
 
@@ -21,6 +20,7 @@ __all__ = [
     "endpoints",
     "instances",
     "interfaces",
+    "members_of",
     "nat_gateways",
     "network_of",
     "subnets",
@@ -32,8 +32,7 @@ _GONE = frozenset({"terminated", "shutting-down"})
 
 ElasticAddress.public_ipv4_pool = "amazon"
 ElasticAddress.network_border_group = property(lambda address: address.ec2_backend.region_name)
-RouteTable.propagating_vgws = []  # as localstack/localstack, test_ec2.snapshot.json shows, and zones too
-Zone.opt_in_status = "opt-in-not-required"
+# localstack/localstack, test_ec2.snapshot.json
 Zone.network_border_group = property(lambda zone: zone.region_name)
 Zone.group_name = property(lambda zone: f"{zone.region_name}-zg-1")
 
@@ -84,6 +83,11 @@ def instances(region: str) -> Iterator[Any]:
     """Return the instances that have not been terminated."""
     for reservation in list(backend_of(region).reservations.values()):
         yield from (one for one in reservation.instances if one.state not in _GONE)
+
+
+def members_of(region: str, placement_group: str) -> list[Any]:
+    """Return the instances in a placement group that have not been terminated."""
+    return [one for one in instances(region) if one.placement.group_name == placement_group]
 
 
 def interfaces(region: str) -> list[Any]:

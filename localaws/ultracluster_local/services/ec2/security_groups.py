@@ -1,8 +1,9 @@
 """Security groups: the rules of default groups, which moto leaves out, and constraints of names and rules."""
 
 import ipaddress
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from moto.ec2.models.security_groups import SecurityGroupBackend
@@ -60,7 +61,7 @@ def create_security_group(request: Request) -> None:
 
 @_check("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
 def authorize(request: Request) -> None:
-    """Check ports, blocks and groups of rules; moto finds duplicates and counts rules."""
+    """Check ports, blocks and groups of rules, and that they are new; moto counts rules."""
     for permission in request.parameters.get("IpPermissions") or []:
         _check_ports(permission)
         for one in [*(permission.get("IpRanges") or []), *(permission.get("Ipv6Ranges") or [])]:
@@ -69,6 +70,40 @@ def authorize(request: Request) -> None:
             group_id = pair.get("GroupId")
             if group_id and backend_of(request.region).get_security_group_from_id(group_id) is None:
                 raise ServiceError("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
+    group = backend_of(request.region).get_security_group_from_id(request.parameters.get("GroupId") or "")
+    if group is not None:
+        kept = group.ingress_rules if request.operation.endswith("Ingress") else group.egress_rules
+        _check_new(request.parameters.get("IpPermissions") or [], kept)
+
+
+def _check_new(permissions: Iterable[Mapping[str, Any]], kept: Iterable[Any]) -> None:
+    """Refuse a rule that a group has, with the words of rubber/rubber#483 and lucidsoftware/cumulus#101."""
+    known = {
+        _words(one.ip_protocol, one.from_port, one.to_port, peer)
+        for one in kept
+        for peer in _peers({"Range": [one.ip_range or {}], "Group": [one.source_group or {}]})
+    }
+    for permission in permissions:
+        ports = permission.get("FromPort"), permission.get("ToPort")
+        for peer in _peers(permission):
+            words = _words(str(permission.get("IpProtocol")), *ports, peer)
+            if words and words in known:
+                problem = f'the specified rule "{words}" already exists'
+                raise ServiceError("InvalidPermission.Duplicate", problem)
+
+
+def _peers(permission: Mapping[str, Any]) -> Iterator[str]:
+    for one in itertools.chain(*(part for part in permission.values() if isinstance(part, list))):
+        yield one.get("CidrIp") or one.get("CidrIpv6") or one.get("GroupId") or ""
+
+
+def _words(protocol: str, first: Any, last: Any, peer: str) -> str:
+    """Return how EC2 writes a rule; empty for protocols of which nobody has shown it."""
+    if protocol == "-1":
+        return f"peer: {peer}, ALL, ALLOW" if peer else ""
+    name = {"6": "TCP", "17": "UDP"}.get(protocol, protocol.upper())
+    known = peer and name in {"TCP", "UDP"}
+    return f"peer: {peer}, {name}, from port: {first}, to port: {last}, ALLOW" if known else ""
 
 
 def _check_ports(permission: Mapping[str, Any]) -> None:
