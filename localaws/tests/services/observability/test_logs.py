@@ -75,3 +75,31 @@ def test_groups_are_searched_by_prefix_or_by_pattern(logs: Any) -> None:
     asked = {"logGroupNamePrefix": "/a", "logGroupNamePattern": "a"}
 
     assert "mutually exclusive" in refusal(logs.describe_log_groups, **asked)[1]
+
+
+def test_a_metric_filter_that_is_put_again_replaces_the_one_of_its_name(logs: Any) -> None:
+    logs.create_log_group(logGroupName="nodes")
+    metric = {"metricName": "errors", "metricNamespace": "nodes", "metricValue": "1"}
+    for name, pattern in (("errors", "ERROR"), ("errors", "FATAL"), ("others", "WARN")):
+        logs.put_metric_filter(
+            logGroupName="nodes", filterName=name, filterPattern=pattern, metricTransformations=[metric]
+        )
+
+    found = logs.describe_metric_filters(logGroupName="nodes")["metricFilters"]
+    assert {one["filterName"]: one["filterPattern"] for one in found} == {"errors": "FATAL", "others": "WARN"}
+    assert all(one["creationTime"] > 0 for one in found)
+    assert logs.describe_log_groups()["logGroups"][0]["metricFilterCount"] == 2
+
+
+def test_a_value_that_breaks_a_pattern_is_not_repeated_and_one_that_is_too_long_is(logs: Any) -> None:
+    group = "arn:aws:logs:us-east-1:123456789012:log-group:nodes:*"
+
+    assert refusal(logs.describe_log_streams, logGroupIdentifier=group)[1].startswith(
+        "1 validation error detected: Value at 'logGroupIdentifier' failed to satisfy constraint: Member must satisfy"
+    )
+    metric = {"metricName": "m", "metricNamespace": "n", "metricValue": "1"}
+    given = {"logGroupName": "nodes", "filterPattern": "", "metricTransformations": [metric]}
+    assert (
+        f"Value '{'n' * 513}' at 'filterName'"
+        in refusal(logs.put_metric_filter, filterName="n" * 513, **given)[1]
+    )

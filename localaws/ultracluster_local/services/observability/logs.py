@@ -1,11 +1,16 @@
 """CloudWatch Logs: names, keys, streams and retention."""
 
-from moto.logs.models import logs_backends
+from typing import Any
 
+from moto.logs.metric_filters import MetricFilters
+from moto.logs.models import LogGroup, logs_backends
+
+from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.kms import key_allows_service
+from ultracluster_local.services.replacing import instead_of
 
 __all__: list[str] = []
 
@@ -50,3 +55,20 @@ def check_describe_log_groups(request: Request) -> None:
     if request.parameters.get("logGroupNamePrefix") and request.parameters.get("logGroupNamePattern"):
         problem = "LogGroup name prefix and LogGroup name pattern are mutually exclusive parameters."
         raise ServiceError("InvalidParameterException", problem)
+
+
+@instead_of(MetricFilters, "add_filter")
+def _put_filter(original: Any, filters: Any, name: str, pattern: str, group: str, *given: Any) -> None:
+    """Replace the filter of the group that has this name: API_PutMetricFilter."""
+    filters.delete_filter(name, group)
+    original(filters, name, pattern, group, *given)
+    filters.metric_filters[-1]["creationTime"] = int(CLOCK.now().timestamp() * 1000)
+
+
+@instead_of(LogGroup, "to_describe_dict")
+def _with_filters(original: Any, group: Any) -> dict[str, Any]:
+    filters = logs_backends[ACCOUNT][group.region].filters
+    return {
+        **original(group),
+        "metricFilterCount": len(filters.get_matching_filters(log_group_name=group.name)),
+    }
