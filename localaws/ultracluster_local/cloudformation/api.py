@@ -137,7 +137,7 @@ def _shown(stack: Stack) -> dict[str, Any]:
             for key, part in stack.parameters.items()
         ],
         "CreationTime": stack.created,
-        "RollbackConfiguration": {"RollbackTriggers": []},
+        "RollbackConfiguration": {},
         "StackStatus": stack.status,
         "DisableRollback": stack.disable_rollback,
         "NotificationARNs": stack.notification_arns,

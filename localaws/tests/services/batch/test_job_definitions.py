@@ -158,3 +158,13 @@ def test_a_timeout_is_at_least_a_minute(timeout: dict[str, int] | None, *, taken
 )
 def test_a_priority_is_between_zero_and_9999(priority: int | None, *, taken: bool) -> None:
     assert (said_of_values("batch", "RegisterJobDefinition", schedulingPriority=priority) == "") is taken
+
+
+def test_a_variable_without_a_value_is_dropped(batch: Any) -> None:
+    variables = [{"name": "EMPTY", "value": ""}, {"name": "FULL", "value": "1"}]
+    batch.register_job_definition(
+        jobDefinitionName="job", type="container", containerProperties={**SIZE, "environment": variables}
+    )
+
+    (found,) = batch.describe_job_definitions()["jobDefinitions"]
+    assert found["containerProperties"]["environment"] == variables[1:]
