@@ -17,6 +17,8 @@ TOUCHED = {
     "moto.core.responses.method_names_from_class": ["clazz"],  # likewise
     "moto.core.serialize.AttributePicker.__call__": ["self", "context"],  # ours takes its place
     "moto.core.serialize.AttributePicker.get_possible_keys": ["self", "context"],
+    "moto.core.serialize.ResponseSerializer._serialize_error": ["self", "resp", "error"],
+    "moto.core.serialize.ResponseSerializer.get_value": ["self", "value", "key", "shape"],
     "moto.core.utils.get_value": ["obj", "key", "default"],
     "moto.ec2.models.tags.TagBackend.describe_tags": ["self", "filters"],
     "moto.ec2.utils.EC2_PREFIX_TO_RESOURCE": None,

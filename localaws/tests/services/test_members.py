@@ -158,7 +158,11 @@ def test_each_listed_member_is_in_the_model_and_listed_once() -> None:
                 if name == "hidden":
                     shown = {one.removesuffix("?") for one in listed.split()}
                     assert shown <= service_model(service).shape_for(operation).members.keys()
-                if operation == "identity" or name in {"defaults", "hidden"}:
+                if name == "fixed":
+                    assert operation in service_model(service).operation_names
+                    for structure, given in listed.items():
+                        assert given.keys() <= service_model(service).shape_for(structure).members.keys()
+                if operation == "identity" or name in {"defaults", "hidden", "fixed"}:
                     continue
                 known = set(members(service_model(service).operation_model(operation).input_shape))
                 paths = list(listed) if name == "kept" else _words(listed)
@@ -271,3 +275,67 @@ def test_a_bucket_is_looked_for_in_the_expected_account_only(
         refusal(local_aws.client("s3").get_bucket_location, Bucket="none", ExpectedBucketOwner=owner)[0]
         == code
     )
+
+
+@pytest.mark.slow
+def test_a_resource_begins_in_the_state_that_its_creation_answers(local_aws: LocalAws) -> None:
+    ec2 = local_aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]
+    subnet = ec2.create_subnet(VpcId=vpc["VpcId"], CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+    interface = ec2.create_network_interface(SubnetId=subnet)["NetworkInterface"]
+
+    assert (vpc["State"], interface["Status"]) == ("pending", "pending")
+    (vpc,) = ec2.describe_vpcs(VpcIds=[vpc["VpcId"]])["Vpcs"]
+    (interface,) = ec2.describe_network_interfaces()["NetworkInterfaces"]
+    assert (vpc["State"], interface["Status"]) == ("available", "available")
+
+
+@pytest.mark.slow
+def test_what_is_empty_is_left_out_until_it_has_something(local_aws: LocalAws) -> None:
+    ec2 = local_aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    shown = ec2.describe_vpcs(VpcIds=[vpc])["Vpcs"][0]
+    assert shown.keys().isdisjoint({"Tags", "Ipv6CidrBlockAssociationSet"})
+
+    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "team", "Value": "a"}])
+
+    assert ec2.describe_vpcs(VpcIds=[vpc])["Vpcs"][0]["Tags"] == [{"Key": "team", "Value": "a"}]
+
+
+@pytest.mark.slow
+def test_a_member_that_moto_lacks_has_its_value(local_aws: LocalAws) -> None:
+    iam, s3 = local_aws.client("iam"), local_aws.client("s3")
+    s3.create_bucket(Bucket="data-of-a-team")
+
+    assert iam.list_instance_profiles()["IsTruncated"] is False
+    found = s3.list_objects(Bucket="data-of-a-team")
+    assert (found["Marker"], found["Prefix"]) == ("", "")
+
+
+@pytest.mark.slow
+def test_what_belongs_to_a_resource_is_answered_with_it(local_aws: LocalAws) -> None:
+    ec2, sns = local_aws.client("ec2"), local_aws.client("sns")
+    image = ec2.describe_images(Filters=[{"Name": "name", "Values": ["al2023-ami-2023*"]}])["Images"][0]
+    assert image["ImageLocation"] == f"amazon/{image['Name']}"
+
+    made = ec2.run_instances(ImageId=image["ImageId"], InstanceType="t3.micro", MinCount=1, MaxCount=1)
+    own = [{"Name": "attachment.instance-id", "Values": [made["Instances"][0]["InstanceId"]]}]
+    (volume,) = ec2.describe_volumes(Filters=own)["Volumes"]
+    assert volume["Attachments"][0]["DeleteOnTermination"] is True
+
+    topic = sns.create_topic(Name="jobs")["TopicArn"]
+    assert "DeliveryPolicy" not in sns.get_topic_attributes(TopicArn=topic)["Attributes"]
+    policy = '{"http": {"disableSubscriptionOverrides": false}}'
+    sns.set_topic_attributes(TopicArn=topic, AttributeName="DeliveryPolicy", AttributeValue=policy)
+    assert sns.get_topic_attributes(TopicArn=topic)["Attributes"]["DeliveryPolicy"] == policy
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "records"), [("Gateway", "service-defined"), ("Interface", "ipv4")])
+def test_an_endpoint_has_the_dns_records_of_its_type(local_aws: LocalAws, kind: str, records: str) -> None:
+    ec2 = local_aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    service = f"com.amazonaws.{ec2.meta.region_name}.s3"
+    made = ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=service, VpcEndpointType=kind)["VpcEndpoint"]
+
+    assert made["DnsOptions"] == {"DnsRecordIpType": records}

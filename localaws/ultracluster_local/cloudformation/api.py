@@ -137,12 +137,10 @@ def _shown(stack: Stack) -> dict[str, Any]:
             for key, part in stack.parameters.items()
         ],
         "CreationTime": stack.created,
-        "RollbackConfiguration": {},
         "StackStatus": stack.status,
         "DisableRollback": stack.disable_rollback,
         "NotificationARNs": stack.notification_arns,
         "Tags": [{"Key": key, "Value": part} for key, part in stack.tags.items()],
-        "DriftInformation": {"StackDriftStatus": "NOT_CHECKED"},
     }
     optional = {
         "Outputs": stack.outputs,

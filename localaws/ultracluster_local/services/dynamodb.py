@@ -3,10 +3,8 @@
 import uuid
 from typing import Any
 
-from moto.core.responses import ActionResult
 from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.table import Table
-from moto.dynamodb.responses import DynamoHandler
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
@@ -23,13 +21,6 @@ def _describe(original: Any, table: Any, *given: Any, **named: Any) -> Any:
     """Give a table an ID: aws_dynamodb_table in hashicorp/terraform-provider-aws."""
     own = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{table.table_arn} {table.created_at}"))
     return {name: {"TableId": own, **shown} for name, shown in original(table, *given, **named).items()}
-
-
-@instead_of(DynamoHandler, "create_table")
-def _create_table(original: Any, response: Any) -> Any:
-    """Show the state that a table begins in: likewise."""
-    table = original(response).result["TableDescription"]
-    return ActionResult({"TableDescription": {**table, "TableStatus": "CREATING"}})
 
 
 @_check("DeleteTable")

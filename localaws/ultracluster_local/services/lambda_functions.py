@@ -38,36 +38,10 @@ _RESERVED = frozenset(TABLES["lambda_functions"]["reserved"])
 """https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html (read 2026-11-22)."""
 
 
-_CREATING = {
-    "State": "Pending",
-    "StateReason": "The function is being created.",
-    "StateReasonCode": "Creating",
-}
-
-
-@instead_of(LambdaResponse, "create_function")
-def _create_function(original: Any, response: Any) -> Any:
-    return _beginning(original(response), {**_CREATING, "LastUpdateStatus": None})
-
-
-@instead_of(LambdaResponse, "update_function_configuration", "update_function_code")
-def _update_function(original: Any, response: Any) -> Any:
-    return _beginning(original(response), {"LastUpdateStatus": "InProgress"})
-
-
-def _beginning(answer: Any, state: Mapping[str, Any]) -> Any:
-    """Show the state that localstack/localstack, test_lambda_api.snapshot.json shows (2025-11-25)."""
-    status, headers, body = answer
-    shown = json.loads(body)
-    if shown:  # moto answers nothing for a function that does not exist
-        shown = {name: value for name, value in {**shown, **state}.items() if value is not None}
-    return status, headers, json.dumps(shown)
-
-
 @instead_of(EventInvokeConfig, "__init__")
 @instead_of(UnknownEventConfig, "__init__")
 def _of_latest(original: Any, made: Any, arn: str, *given: Any) -> None:
-    """Name the version whose asynchronous invocations are set: the same snapshot."""
+    """Name the version whose asynchronous invocations are set: localstack/localstack, test_lambda_api.snapshot.json."""
     original(made, f"{arn}:{_LATEST}", *given)
 
 

@@ -121,6 +121,10 @@ def _takes(service: str, member: str) -> list[str]:
     ]
 
 
+_AS_TEXT: Final = frozenset({"events", "kms", "lambda", "logs"})
+"""Services whose answers moto writes without a model."""
+
+
 def _keeping(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(call_action)
     def answer(response: Any) -> Any:
@@ -130,7 +134,8 @@ def _keeping(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
         operation = response._get_action()  # noqa: SLF001 - moto has no public name for it
         model = service_model(service)
         failed = int(headers.get("status", status)) >= HTTPStatus.MULTIPLE_CHOICES
-        if not kinds.keys() & {"kept", "defaults"} or failed or operation not in model.operation_names:
+        plain = "kept" not in kinds and service not in _AS_TEXT
+        if plain or failed or operation not in model.operation_names:
             return status, headers, body
         shape = model.operation_model(operation).output_shape
         shown = json.loads(body) if shape is not None and body else None
@@ -139,7 +144,8 @@ def _keeping(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
             _keep_and_show(kinds["kept"], operation, given, shape, shown, region=response.region)
         if shown is None:
             return status, headers, body
-        _complete(shape, shown, kinds.get("defaults", {}))
+        if service in _AS_TEXT:
+            _complete(service, operation, shape, shown)
         return status, headers, json.dumps(shown)
 
     return answer
@@ -159,18 +165,47 @@ def _keep_and_show(
         _show(shape, shown, table["identity"], kept, name)
 
 
-def _complete(shape: Any, shown: Any, defaults: Mapping[str, Mapping[str, Any]]) -> None:
-    """Add to each description in an answer what AWS answers for members that a request leaves out."""
+def _complete(service: str, operation: str, shape: Any, shown: Any) -> None:
+    """Change the members of each description in an answer to what AWS answers."""
     if shape.type_name == "list" and isinstance(shown, list):
         for one in shown:
-            _complete(shape.member, one, defaults)
-    elif shape.type_name == "structure" and isinstance(shown, dict):
-        for member, value in defaults.get(shape.name, {}).items():
-            if shown.get(member) is None:
-                shown[member] = value
-        for member, part in shown.items():
-            if member in shape.members:
-                _complete(shape.members[member], part, defaults)
+            _complete(service, operation, shape.member, one)
+    elif shape.type_name == "structure" and isinstance(shown, dict) and shown:
+        for member, part in shape.members.items():
+            found = _answered(service, operation, shape.name, member, shown.get(member))
+            if found is None:
+                shown.pop(member, None)
+            else:
+                shown[member] = found
+                _complete(service, operation, part, found)
+
+
+@functools.cache
+def _rows(service: str, operation: str) -> Mapping[tuple[str, str], Any]:
+    """Return what members of structures have: a default in a list, nothing for a hidden one, or the only value in an operation."""
+    kinds = MEMBERS.get(service, {})
+    defaults, fixed = kinds.get("defaults", {}), kinds.get("fixed", {}).get(operation, {})
+    hidden = {(name, one) for name, words in kinds.get("hidden", {}).items() for one in words.split()}
+    return {
+        **{(name, key): [value] for name, given in defaults.items() for key, value in given.items()},
+        **{(name, one.rstrip("?")): "?" if "?" in one else "-" for name, one in hidden},
+        **{(name, key): value for name, given in fixed.items() for key, value in given.items()},
+    }
+
+
+def _answered(service: str, operation: str, structure: str, member: str, found: Any) -> Any:
+    rows = _rows(service, operation)
+    if (structure, member) not in rows:
+        return found
+    match rows[structure, member]:
+        case [default]:
+            return default if found is None else found
+        case "?":
+            return None if not found or found == "{}" else found
+        case "-":
+            return None
+        case value:
+            return value
 
 
 @instead_of(ResponseSerializer, "get_value")
@@ -181,12 +216,9 @@ def _value(original: Any, serializer: Any, value: Any, key: str, shape: Any) -> 
     found = original(serializer, value, key, shape)
     if isinstance(value, Exception):
         return "User" if key == "Type" and found is None else found
-    kinds = MEMBERS.get(serializer.operation_model.service_model.service_name, {})
+    operation = serializer.operation_model
     name = getattr(shape, "parent", shape).name
-    if found is None:
-        return kinds.get("defaults", {}).get(name, {}).get(key)
-    hidden = kinds.get("hidden", {}).get(name, "").split()
-    return None if key in hidden or (f"{key}?" in hidden and (not found or found == "{}")) else found
+    return _answered(operation.service_model.service_name, operation.name, name, key, found)
 
 
 def _name(identity: Any) -> str:

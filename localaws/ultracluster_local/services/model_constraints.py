@@ -62,9 +62,7 @@ def _worded(service: str, protocol: str, said: list[str]) -> ServiceError:
     if service == "iam" and "at 'path'" in said[0]:  # aws-cloudformation/cfn-lint#722
         words = "It must begin and end with / and contain only alphanumeric characters and/or / characters."
         return ServiceError("ValidationError", f"The specified value for path is invalid. {words}")
-    if (
-        service == "logs"
-    ):  # getmoto/moto, test_logs.py, verified against AWS: the value of a pattern is left out
+    if service == "logs":  # which leaves out values that break a pattern: getmoto/moto, test_logs.py
         said = [re.sub(r"^Value '.*' (?=at .* regular)", "Value ", one, flags=re.DOTALL) for one in said]
     code = _CODES.get(service) or ("ValidationError" if protocol == "query" else "ValidationException")
     errors = "1 validation error" if len(said) == 1 else f"{len(said)} validation errors"

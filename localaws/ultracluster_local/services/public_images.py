@@ -56,10 +56,11 @@ def _load_and_make(original: Any, parameters: Any, key: str) -> None:
 
 @instead_of(Ami, "__init__")
 def _dated(original: Any, image: Any, *arguments: Any, **settings: Any) -> None:
-    """Date the public AMIs of moto, which are all of today, as their names say."""
+    """Date the public AMIs of moto, which are all of today, as their names say, and say where an AMI is."""
     if settings.get("owner_id") not in {None, ACCOUNT} and settings.get("creation_date") is None:
         settings["creation_date"] = _day_of(settings.get("name") or "")
     original(image, *arguments, **settings)
+    image.image_location = image.image_location or f"{image.owner_alias or image.owner_id}/{image.name}"
 
 
 def install() -> None:

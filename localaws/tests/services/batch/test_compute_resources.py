@@ -162,7 +162,7 @@ def test_fargate_has_a_network_and_a_maximum_only(
     (shown,) = batch.describe_compute_environments(computeEnvironments=["f"])["computeEnvironments"]
     assert (shown["type"], shown["computeResources"]) == (
         "MANAGED",
-        resources | {"type": resources["type"].upper()},
+        resources | {"type": resources["type"].upper(), "tags": {}},
     )
 
 

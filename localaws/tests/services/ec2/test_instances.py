@@ -175,5 +175,11 @@ def test_an_instance_that_is_protected_against_stops_is_neither_stopped_nor_term
             f"The instance '{name}' may not be {done}. Modify its 'disableApiStop' instance attribute and try again.",
         )
 
+    ec2.modify_instance_attribute(InstanceId=name, DisableApiTermination={"Value": True})
+    assert (
+        "may not be stopped. Modify its 'disableApiStop'"
+        in refusal(ec2.stop_instances, InstanceIds=[name])[1]
+    )
+    assert "'disableApiTermination'" in refusal(ec2.terminate_instances, InstanceIds=[name])[1]
     ec2.modify_instance_attribute(InstanceId=name, DisableApiStop={"Value": False})
     ec2.stop_instances(InstanceIds=[name])

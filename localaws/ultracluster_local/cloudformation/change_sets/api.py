@@ -149,7 +149,6 @@ def describe_change_set(request: Request) -> Mapping[str, Any]:
         "Status": change_set.status,
         "StatusReason": change_set.reason,
         "NotificationARNs": change_set.notification_arns,
-        "RollbackConfiguration": {},
         "Capabilities": change_set.capabilities,
         "Tags": [{"Key": key, "Value": part} for key, part in change_set.tags.items()],
         "IncludeNestedStacks": False,

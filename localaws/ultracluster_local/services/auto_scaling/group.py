@@ -54,7 +54,6 @@ class Activity:
             "EndTime": self.start,
             "StatusCode": self.code,
             "StatusMessage": self.message,
-            "Progress": 100,
             "Details": self.details,
         }
 
@@ -102,11 +101,6 @@ class Group:
     def shown(self) -> dict[str, Any]:
         """Return it as the API shows it."""
         return {
-            "DefaultCooldown": 300,
-            "HealthCheckType": "EC2",
-            "HealthCheckGracePeriod": 0,
-            "TerminationPolicies": ["Default"],
-            "NewInstancesProtectedFromScaleIn": False,
             **self.settings,
             "AutoScalingGroupARN": self.arn,
             "MinSize": self.least,
@@ -114,8 +108,6 @@ class Group:
             "DesiredCapacity": self.desired,
             "Tags": self.tags,
             "CreatedTime": self.created,
-            "SuspendedProcesses": [],
-            "EnabledMetrics": [],
             "Instances": [_shown_member(one) for one in self.members],
         }
 

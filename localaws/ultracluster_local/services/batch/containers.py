@@ -50,9 +50,7 @@ def with_lists(given: Any, shape: Any, *, filled: bool = False) -> Any:
         filled: Whether it is in a container or a retry strategy. Default: as the shape says.
     """
     if shape.type_name == "list":
-        if (
-            shape.name == "EnvironmentVariables"
-        ):  # hashicorp/terraform-provider-aws#26960: not those without a value
+        if shape.name == "EnvironmentVariables":  # hashicorp/terraform-provider-aws#26960
             given = [one for one in given if one.get("value")]
         return [with_lists(one, shape.member, filled=filled) for one in given]
     if shape.type_name != "structure":

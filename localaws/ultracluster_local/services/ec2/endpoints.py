@@ -27,14 +27,13 @@ _PREFIX = "com.amazonaws."
 
 @instead_of(VPCBackend, "create_vpc_endpoint")
 def _with_defaults(original: Any, backend: Any, *arguments: Any, **settings: Any) -> Any:
-    """Keep the default type, without which moto cannot delete an endpoint, and describe what is not given.
-
-    Defaults: hashicorp/terraform-provider-aws, vpc_endpoint_test.go (TestAccVPCEndpoint_gatewayBasic).
-    """
+    """Keep the default type, without which moto cannot delete an endpoint; a gateway has no private DNS."""
     endpoint = original(backend, *arguments, **settings)
-    endpoint.requester_managed, endpoint.ip_address_type = False, "ipv4"
     endpoint.vpc_endpoint_type = endpoint.vpc_endpoint_type or "Gateway"
-    if endpoint.vpc_endpoint_type == "Gateway":
+    gateway = endpoint.vpc_endpoint_type == "Gateway"
+    # cloud-custodian/cloud-custodian, tests/data/placebo: all endpoints of it since 2023 that have the member
+    endpoint.dns_options = {"DnsRecordIpType": "service-defined" if gateway else "ipv4"}
+    if gateway:
         endpoint.private_dns_enabled = False
     return endpoint
 

@@ -5,8 +5,6 @@ https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.htm
 """
 
 import ipaddress
-from collections.abc import Callable, Container, Mapping
-from typing import Any
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
@@ -116,59 +114,6 @@ def check_block(request: Request) -> None:
         )
     if not _NETMASKS[0] <= size <= _NETMASKS[1]:
         raise ServiceError("InvalidSubnet.Range", f"The CIDR '{block}' is invalid.")
-
-
-_NAMED: Mapping[str, tuple[str, str, str, Callable[[Any], Container[str]]]] = {
-    "DescribeAddresses": (
-        "AllocationIds",
-        "InvalidAllocationID.NotFound",
-        "The allocation ID '{}' does not exist",
-        lambda ec2: {one.allocation_id for one in ec2.addresses},
-    ),
-    "DescribeInternetGateways": (
-        "InternetGatewayIds",
-        "InvalidInternetGatewayID.NotFound",
-        "The internetGateway ID '{}' does not exist",
-        lambda ec2: ec2.internet_gateways,
-    ),
-    "DescribeSecurityGroups": (
-        "GroupIds",
-        "InvalidGroup.NotFound",
-        "The security group '{}' does not exist",
-        lambda ec2: {name for groups in ec2.groups.values() for name in groups},
-    ),
-    "DescribeVolumes": (
-        "VolumeIds",
-        "InvalidVolume.NotFound",
-        "The volume '{}' does not exist.",
-        lambda ec2: ec2.volumes,
-    ),
-    "DescribeVpcEndpoints": (
-        "VpcEndpointIds",
-        "InvalidVpcEndpointId.NotFound",
-        "The Vpc Endpoint Id '{}' does not exist",
-        lambda ec2: ec2.vpc_end_points,
-    ),
-    "DescribeVpcs": (
-        "VpcIds",
-        "InvalidVpcID.NotFound",
-        "The vpc ID '{}' does not exist",
-        lambda ec2: ec2.vpcs,
-    ),
-}
-"""What describes by ID, with the code and the words for one that does not exist: moto names it as a Python set, or otherwise.
-
-gardener/gardener-extension-provider-aws#161 and issues of hashicorp/terraform-provider-aws.
-"""
-
-
-@_check(*_NAMED)
-def check_named(request: Request) -> None:
-    """Refuse to describe what does not exist, with EC2's words."""
-    member, code, words, known = _NAMED[request.operation]
-    for name in request.parameters.get(member) or []:
-        if name not in known(backend_of(request.region)):
-            raise ServiceError(code, words.format(name))
 
 
 @_check("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc")

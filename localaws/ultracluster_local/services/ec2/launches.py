@@ -228,14 +228,9 @@ def _check_placement(request: Request, given: Mapping[str, Any], facts: Mapping[
         )
     zone = zone_of(request.region, given)
     for one in members_of(request.region, name) if group["Strategy"] == "cluster" else ():
-        if zone not in {
-            "",
-            one.placement.zone,
-        }:  # bcbio/bcbio-nextgen-vm#45, hashicorp/terraform-provider-aws#1772
-            problem = (
-                f"The placement group '{name}' is in use in another availability zone: {one.placement.zone}"
-            )
-            raise ServiceError("InvalidPlacementGroup.InUse", problem)
+        if zone not in {"", one.placement.zone}:  # bcbio/bcbio-nextgen-vm#45
+            problem = f"The placement group '{name}' is in use in another availability zone"
+            raise ServiceError("InvalidPlacementGroup.InUse", f"{problem}: {one.placement.zone}")
 
 
 def zone_of(region: str, given: Mapping[str, Any]) -> str:
@@ -247,8 +242,6 @@ def zone_of(region: str, given: Mapping[str, Any]) -> str:
     """
     interfaces = given.get("NetworkInterfaces") or [{}]
     subnet = subnets(region).get(given.get("SubnetId") or interfaces[0].get("SubnetId") or "")
-    return (
-        str(subnet.availability_zone)
-        if subnet
-        else (given.get("Placement") or {}).get("AvailabilityZone", "")
-    )
+    if subnet:
+        return str(subnet.availability_zone)
+    return (given.get("Placement") or {}).get("AvailabilityZone") or ""

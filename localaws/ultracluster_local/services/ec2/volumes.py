@@ -9,11 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from moto.ec2.models.elastic_block_store import VolumeAttachment
+
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.networks import backend_of
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["check_mapping"]
+
+VolumeAttachment.delete_on_termination = property(
+    lambda one: getattr(one.instance.block_device_mapping.get(one.device), "delete_on_termination", False)
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,5 @@
 """IAM roles and policies: how they are described, trust policies, limits, AWS managed policies and service-linked roles."""
 
-import copy
 import functools
 import json
 import re
@@ -9,17 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from moto.core.responses import ActionResult
 from moto.core.serialize import url_encode
 from moto.iam.aws_managed_policies import aws_managed_policies_data
-from moto.iam.exceptions import NotFoundException
 from moto.iam.models import (
     AWSManagedPolicy,
     Group,
     IAMBackend,
     InstanceProfile,
     ManagedPolicy,
-    Role,
     User,
     iam_backends,
 )
@@ -50,9 +46,6 @@ _WITH_SUFFIX = frozenset({"autoscaling.amazonaws.com", "connect.amazonaws.com", 
 """Services whose service-linked roles take a suffix; most others refuse one."""
 
 
-ManagedPolicy.permissions_boundary_usage_count = 0  # as test_iam.snapshot.json shows
-
-
 _PREFIXES = {Group: "AGPA", InstanceProfile: "AIPA", ManagedPolicy: "ANPA", User: "AIDA"}
 """Prefixes of IDs: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-prefixes (2026-11)."""
 
@@ -70,45 +63,6 @@ for _kind in _PREFIXES:
 _DOCUMENTS = tuple(TABLES["iam.entities"]["documents"])
 """Ends of the paths of policies that moto answers without the encoding of URLs."""
 IamResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER.update(dict.fromkeys(_DOCUMENTS, url_encode))
-
-
-@instead_of(NotFoundException, "__init__")
-def _saying_what_is_absent(original: Any, made: Any, message: str, *given: Any) -> None:
-    original(made, _absent(message), *given)
-
-
-def _absent(message: str) -> str:
-    """Say of what IAM does not have what AWS says: DataBiosphere/toil#4836, prowler-cloud/prowler#2872."""
-    if found := re.fullmatch(r"(Role|Group|User) (\S+) not found", message):
-        return f"The {found[1].lower()} with name {found[2].rsplit('/', 1)[-1]} cannot be found."
-    if found := re.fullmatch(r"Policy Document (\S+) not attached to (role|group|user) \S+", message):
-        return f"The {found[2]} policy with name {found[1]} cannot be found."
-    return re.sub(r"^Instance profile (\S+) not found$", r"Instance Profile \1 cannot be found.", message)
-
-
-class _New(Role):  # type: ignore[misc]  # moto has no types
-    """A role as CreateRole and ListRoles show it."""
-
-    role_last_used = None
-
-
-def _shown_as_new(role: Any, *, duration: Any) -> Any:
-    shown = copy.copy(role)
-    shown.__class__, shown.max_session_duration = _New, duration
-    return shown
-
-
-@instead_of(IamResponse, "create_role")
-def _create_role(original: Any, response: Any) -> Any:
-    """Describe a role as localstack/localstack, test_iam.snapshot.json shows."""
-    return ActionResult({"Role": _shown_as_new(original(response).result["Role"], duration=None)})
-
-
-@instead_of(IamResponse, "list_roles")
-def _list_roles(original: Any, response: Any) -> Any:
-    found = original(response).result
-    roles = [_shown_as_new(one, duration=one.max_session_duration) for one in found["Roles"]]
-    return ActionResult({**found, "Roles": roles})
 
 
 _LINKED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["linked_roles"]
@@ -147,19 +101,10 @@ def _malformed(message: str) -> ServiceError:
     return ServiceError("MalformedPolicyDocument", message)
 
 
-@_check("CreateRole")
-def check_create_role(request: Request) -> None:
+@_check("CreateRole", "UpdateAssumeRolePolicy")
+def check_trust_policy(request: Request) -> None:
     """Refuse an invalid trust policy."""
-    _check_trust_policy(request.parameters["AssumeRolePolicyDocument"])
-
-
-@_check("UpdateAssumeRolePolicy")
-def check_update_assume_role_policy(request: Request) -> None:
-    """Refuse an invalid trust policy."""
-    _check_trust_policy(request.parameters["PolicyDocument"])
-
-
-def _check_trust_policy(text: str) -> None:
+    text = request.parameters.get("AssumeRolePolicyDocument") or request.parameters["PolicyDocument"]
     policy = document(text)
     if policy is None:
         raise _malformed("This policy contains invalid Json")
@@ -282,6 +227,13 @@ def check_attach_role_policy(request: Request) -> None:
         raise ServiceError(
             "LimitExceeded", f"Cannot exceed quota for PoliciesPerRole: {_MOST_MANAGED_POLICIES}"
         )
+
+
+@_check("ListInstanceProfilesForRole")
+def check_role(request: Request) -> None:
+    """Refuse a role that does not exist: cloud-custodian/cloud-custodian, tests/data/placebo."""
+    if find_role(request.parameters["RoleName"]) is None:
+        raise ServiceError("NoSuchEntity", f"Role {request.parameters['RoleName']} not found")
 
 
 @_check("DeletePolicy")

@@ -110,7 +110,7 @@ def _principal(arn: str) -> Any:
     for one in (*backend.roles.values(), *backend.users.values()):
         if one.arn == arn:
             return one
-    raise ServiceError("NoSuchEntity", f"The entity {arn} cannot be found")
+    raise ServiceError("NoSuchEntity", "Unable to retrieve specified IAM entity.")
 
 
 def _policies(principal: Any) -> Iterable[str]:
