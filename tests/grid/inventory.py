@@ -109,8 +109,14 @@ def inventory(local: LocalAws, region: str) -> dict[str, set[str]]:
             else [getattr(client, call)(**given)]
         )
         there = [each for page in pages for each in page.get(listed, [])]
-        found[kind] = {each[key] for each in there if each.get("State") != "deleted"} if key else set(there)
+        found[kind] = {each[key] for each in there if not _going(each)} if key else set(there)
     return found
+
+
+def _going(described: Mapping[str, Any]) -> bool:
+    """Whether something is described only because it was deleted a moment ago."""
+    states = {described.get(key) for key in ("State", "Lifecycle", "status")}
+    return bool(states & {"deleted", "DELETING"})
 
 
 def remove(local: LocalAws, region: str, left: Mapping[str, set[str]]) -> None:
