@@ -17,7 +17,6 @@ from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 from ultracluster_local.services.node_images import node_images
-from ultracluster_local.tables import TABLES
 
 __all__ = ["handlers"]
 
@@ -77,7 +76,13 @@ def _forget(request: Request, arn: str) -> None:
 
 # What is created, read, updated and deleted
 
-_KINDS = TABLES["image_builder"]["kinds"]
+_KINDS = {
+    "Component": "componentBuildVersionArn",
+    "ImageRecipe": "imageRecipeArn",
+    "InfrastructureConfiguration": "infrastructureConfigurationArn",
+    "DistributionConfiguration": "distributionConfigurationArn",
+    "ImagePipeline": "imagePipelineArn",
+}
 """Kinds of resources, and the parameter with the ARN of one."""
 _WITHOUT_UPDATE = frozenset({"Component", "ImageRecipe"})
 

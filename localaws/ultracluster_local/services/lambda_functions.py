@@ -20,7 +20,6 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume, may_call
 from ultracluster_local.services.replacing import instead_of
 from ultracluster_local.services.service_quotas import quota_value
-from ultracluster_local.tables import TABLES
 
 __all__: list[str] = []
 
@@ -34,7 +33,26 @@ _LEAST_UNRESERVED = 100
 _LEAST_UNRESERVED_OF_SMALL_ACCOUNTS = 10
 _CONCURRENCY_QUOTA = "L-B99A9384"
 
-_RESERVED = frozenset(TABLES["lambda_functions"]["reserved"])
+_RESERVED = frozenset(
+    {
+        "AWS_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_DEFAULT_REGION",
+        "AWS_EXECUTION_ENV",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+        "AWS_LAMBDA_FUNCTION_NAME",
+        "AWS_LAMBDA_FUNCTION_VERSION",
+        "AWS_LAMBDA_INITIALIZATION_TYPE",
+        "AWS_LAMBDA_LOG_GROUP_NAME",
+        "AWS_LAMBDA_LOG_STREAM_NAME",
+        "AWS_LAMBDA_RUNTIME_API",
+        "AWS_REGION",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "_HANDLER",
+        "_X_AMZN_TRACE_ID",
+    }
+)
 """https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html (read 2026-11-22)."""
 
 

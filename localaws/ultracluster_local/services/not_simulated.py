@@ -8,11 +8,23 @@ from typing import Final
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.tables import TABLES
 
 __all__ = ["NOT_SIMULATED"]
 
-NOT_SIMULATED: Final[Mapping[str, tuple[str, ...]]] = TABLES["not_simulated"]["not_simulated"]
+NOT_SIMULATED: Final[Mapping[str, tuple[str, ...]]] = {
+    "ec2": ("AttachVolume", "CreateFleet", "CreateFlowLogs", "CreateVolume"),
+    "fsx": ("CreateBackup", "DeleteBackup", "DescribeBackups"),
+    "lambda": (
+        "CreateAlias",
+        "CreateEventSourceMapping",
+        "CreateFunctionUrlConfig",
+        "PublishVersion",
+        "UpdateAlias",
+    ),
+    "logs": ("PutSubscriptionFilter",),
+    "s3": ("PutBucketAccelerateConfiguration", "PutBucketCors", "PutBucketWebsite"),
+    "secretsmanager": ("RotateSecret",),
+}
 """Operations by service of boto3."""
 
 

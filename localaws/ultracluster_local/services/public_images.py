@@ -24,7 +24,6 @@ from moto.ssm.models import Parameter, ParameterDict
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.replacing import instead_of
-from ultracluster_local.tables import TABLES
 
 __all__ = ["install"]
 
@@ -38,7 +37,14 @@ _ECS_PARAMETER = f"{_ECS_PREFIX}/recommended/image_id"
 # Neuron documentation, Neuron DLAMI User Guide, SSM parameters (SDK 2.32.0):
 # https://awsdocs-neuron.readthedocs-hosted.com/en/latest/dlami/index.html
 _DLAMI_PREFIX = "/aws/service/neuron/dlami"
-_DLAMI_NAMES = tuple(TABLES["public_images"]["dlami_names"])
+_DLAMI_NAMES = (
+    "base/amazon-linux-2023",
+    "base/ubuntu-24.04",
+    "multi-framework/ubuntu-24.04",
+    "jax-0.10/amazon-linux-2023",
+    "jax-0.10/ubuntu-24.04",
+    "pytorch-2.9/ubuntu-24.04",
+)
 # Public parameters of AMIs that are known only from published templates; any name below them is a fake.
 _OTHER_PREFIXES = ("/aws/service/canonical/", "/aws/service/deeplearning/ami/", "/aws/service/pcs/ami/")
 _OWNER = "591542846629"  # owner of the ECS AMIs; moto does not check it

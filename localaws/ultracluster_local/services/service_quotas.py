@@ -10,7 +10,6 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.tables import TABLES
 
 __all__ = ["handlers", "quota_value", "set_quota"]
 
@@ -21,8 +20,25 @@ _NO_LIMIT = 1_000_000  # vCPUs; Service Quotas has no value for "no limit"
 # vCPUs of a Region, 0 in a new account. EC2 instance types guide, Amazon EC2 instance type quotas (read September to
 # October 2026): https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html. The guide omits P4de,
 # P6-B200 and P6-B300, whose codes were listed by accounts in use (2026-10-03).
-_BLOCK_QUOTAS = TABLES["service_quotas"]["block_quotas"]
-_INSTANCE_QUOTAS = TABLES["service_quotas"]["instance_quotas"]
+_BLOCK_QUOTAS = {
+    "L-2E30FD7D": "Trn1",
+    "L-64569A79": "Trn2",
+    "L-2C8F52B3": "P4d",
+    "L-CFF3E941": "P4de",
+    "L-DA6814F2": "P5",
+    "L-C45F30BC": "P5e",
+    "L-4F9BB70B": "P5en",
+    "L-8B23CEF3": "P6-B200",
+    "L-9C38E5AB": "P6-B300",
+}
+_INSTANCE_QUOTAS = {
+    "L-2C3B7624": "Running On-Demand Trn instances",
+    "L-1945791B": "Running On-Demand Inf instances",
+    "L-417A185B": "Running On-Demand P instances",
+    "L-6B0D517C": "All Trn Spot Instance Requests",
+    "L-B5D1601B": "All Inf Spot Instance Requests",
+    "L-7212CCBC": "All P Spot Instance Requests",
+}
 
 # Service, code, name, default value, and whether it can be raised. Values: the guides of both services (read September
 # to November 2026), https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html,

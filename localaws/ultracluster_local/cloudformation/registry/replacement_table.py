@@ -8,12 +8,45 @@ import sys
 from typing import Final
 
 from ultracluster_local.cloudformation.registry import schemas
-from ultracluster_local.tables import TABLES
 
 __all__ = ["replacement_table"]
 
 # All types of the services that clusters use, so that a new resource needs no new table.
-_SERVICES: Final = frozenset(TABLES["cloudformation.registry.replacement_table"]["services"])
+_SERVICES: Final = frozenset(
+    {
+        "AutoScaling",
+        "Batch",
+        "Budgets",
+        "CE",
+        "CloudFormation",
+        "CloudTrail",
+        "CloudWatch",
+        "CodeBuild",
+        "DynamoDB",
+        "EC2",
+        "ECR",
+        "ECS",
+        "EFS",
+        "EKS",
+        "Events",
+        "FSx",
+        "IAM",
+        "ImageBuilder",
+        "KMS",
+        "Lambda",
+        "Logs",
+        "ResourceGroups",
+        "S3",
+        "S3Files",
+        "SNS",
+        "SQS",
+        "SSM",
+        "SageMaker",
+        "Scheduler",
+        "SecretsManager",
+        "StepFunctions",
+    }
+)
 
 
 def replacement_table() -> str:

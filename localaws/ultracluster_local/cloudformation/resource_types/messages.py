@@ -15,7 +15,6 @@ from ultracluster_local.cloudformation.providers import (
     unless_gone,
 )
 from ultracluster_local.cloudformation.values import Properties, changed_keys
-from ultracluster_local.tables import TABLES
 
 __all__ = ["PROVIDERS"]
 
@@ -113,7 +112,14 @@ class _PolicyOf(Provider):
 
 
 _NO_STATEMENTS = json.dumps({"Version": "2012-10-17", "Statement": []})
-_SUBSCRIPTION_ATTRIBUTES = TABLES["cloudformation.resource_types.messages"]["subscription_attributes"]
+_SUBSCRIPTION_ATTRIBUTES = {
+    "DeliveryPolicy": "{}",
+    "FilterPolicy": "{}",
+    "FilterPolicyScope": "MessageAttributes",
+    "RawMessageDelivery": "false",
+    "RedrivePolicy": "{}",
+    "SubscriptionRoleArn": "",
+}
 """Attributes with their defaults: API_SetSubscriptionAttributes."""
 
 
@@ -126,7 +132,16 @@ def _subscription(context: Context, properties: dict[str, Any]) -> dict[str, Any
 _QUEUE_NAMES = {"QueueName", "Tags"}
 
 
-_UNSET = TABLES["cloudformation.resource_types.messages"]["unset"]
+_UNSET = {
+    "DelaySeconds": "0",
+    "KmsDataKeyReusePeriodSeconds": "300",
+    "KmsMasterKeyId": "",
+    "MaximumMessageSize": "262144",
+    "MessageRetentionPeriod": "345600",
+    "ReceiveMessageWaitTimeSeconds": "0",
+    "RedrivePolicy": "",
+    "VisibilityTimeout": "30",
+}
 """What an update makes of attributes that it takes away: localstack/localstack, test_change_sets.snapshot.json (2025-12-05)."""
 
 

@@ -11,11 +11,24 @@ from typing import Any
 
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.templates.intrinsic_functions import FUNCTIONS
-from ultracluster_local.tables import TABLES
 
 __all__ = ["check_sections"]
 
-_SECTIONS = frozenset(TABLES["cloudformation.templates.checks"]["sections"])
+_SECTIONS = frozenset(
+    {
+        "AWSTemplateFormatVersion",
+        "Conditions",
+        "Description",
+        "Hooks",
+        "Mappings",
+        "Metadata",
+        "Outputs",
+        "Parameters",
+        "Resources",
+        "Rules",
+        "Transform",
+    }
+)
 _VERSION = "2010-09-09"
 _LIMITS = {
     "Resources": ("resources", 500),
@@ -111,7 +124,21 @@ def _check_condition(name: Any, template: Mapping[str, Any], block: str) -> None
         raise _format_error(f"Unresolved condition dependency {name} in the {block} block of the template")
 
 
-_SECURE = frozenset(TABLES["cloudformation.templates.checks"]["secure"])
+_SECURE = frozenset(
+    {
+        "AWS::DirectoryService::MicrosoftAD/Properties/Password",
+        "AWS::DirectoryService::SimpleAD/Properties/Password",
+        "AWS::ElastiCache::ReplicationGroup/Properties/AuthToken",
+        "AWS::IAM::User/Properties/LoginProfile/Password",
+        "AWS::KinesisFirehose::DeliveryStream/Properties/RedshiftDestinationConfiguration/Password",
+        "AWS::OpsWorks::App/Properties/AppSource/Password",
+        "AWS::OpsWorks::Stack/Properties/CustomCookbooksSource/Password",
+        "AWS::OpsWorks::Stack/Properties/RdsDbInstances/DbPassword",
+        "AWS::RDS::DBCluster/Properties/MasterUserPassword",
+        "AWS::RDS::DBInstance/Properties/MasterUserPassword",
+        "AWS::Redshift::Cluster/Properties/MasterUserPassword",
+    }
+)
 """Properties with secure parameters: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm-secure-strings.html."""
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.templates.parsing import is_intrinsic
-from ultracluster_local.tables import TABLES
 
 __all__ = ["check_form"]
 
@@ -94,7 +93,18 @@ def _function_problems(value: Any, conditions: set[str]) -> Iterator[str]:
             yield from _function_problems(argument, conditions)
 
 
-_LISTS_OF_TWO: Mapping[str, str] = TABLES["cloudformation.templates.grammar"]["lists_of_two"]
+_LISTS_OF_TWO = {
+    "Fn::Equals": "every Fn::Equals object requires a list of 2 string parameters.",
+    "Fn::Join": (
+        "every Fn::Join object requires two parameters, (1) a string delimiter and (2) a list of strings to be joined or"
+        " a function that returns a list of strings (such as Fn::GetAZs) to be joined."
+    ),
+    "Fn::Select": "Fn::Select requires a list argument with two elements: an integer index and a list",
+    "Fn::Split": (
+        "every Fn::Split object requires two parameters, (1) a string delimiter and (2) a string to be split or a"
+        " function that returns a string to be split."
+    ),
+}
 """What CloudFormation answers if the argument of a function is not a list of two."""
 
 

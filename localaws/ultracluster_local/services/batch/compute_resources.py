@@ -13,7 +13,6 @@ from ultracluster_local.services.batch.instance_types import BUNDLES, check_inst
 from ultracluster_local.services.batch.state import refused
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.tables import TABLES
 
 __all__ = ["check_compute_resources", "launch_template_data"]
 
@@ -24,7 +23,22 @@ _STRATEGIES = {
     "EC2": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"}),
     "SPOT": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE"}) | _SPOT_STRATEGIES,
 }
-_NOT_ON_FARGATE = tuple(TABLES["batch.compute_resources"]["not_on_fargate"])
+_NOT_ON_FARGATE = (
+    "allocationStrategy",
+    "minvCpus",
+    "desiredvCpus",
+    "instanceTypes",
+    "imageId",
+    "ec2KeyPair",
+    "instanceRole",
+    "tags",
+    "placementGroup",
+    "bidPercentage",
+    "spotIamFleetRole",
+    "launchTemplate",
+    "ec2Configuration",
+    "scalingPolicy",
+)
 _MOST_FARGATE_SUBNETS = 16
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
 _TEMPLATE_KEYS = {

@@ -9,7 +9,14 @@ from typing import Any
 
 from ultracluster_local.services.batch.state import refused
 
-__all__ = ["check_container", "check_requirements", "containers_of_task", "quantity", "task_of", "with_lists"]
+__all__ = [
+    "check_container",
+    "check_requirements",
+    "containers_of_task",
+    "quantity",
+    "task_of",
+    "with_lists",
+]
 
 _LEAST_MEMORY = 4
 _NOT_ON_EC2 = ("networkConfiguration", "fargatePlatformConfiguration", "runtimePlatform", "ephemeralStorage")

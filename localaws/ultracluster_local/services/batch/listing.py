@@ -6,13 +6,23 @@ from typing import Any
 from ultracluster_local.services.batch.pending import settle
 from ultracluster_local.services.batch.state import Batch, batch_of, client_error, get, milliseconds
 from ultracluster_local.services.handlers import Handlers, Request, page
-from ultracluster_local.tables import TABLES
 
 __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
 
-_SUMMARIZED = tuple(TABLES["batch.listing"]["summarized"])
+_SUMMARIZED = (
+    "jobArn",
+    "jobId",
+    "jobName",
+    "createdAt",
+    "shareIdentifier",
+    "status",
+    "statusReason",
+    "startedAt",
+    "stoppedAt",
+    "jobDefinition",
+)
 _MOST_AT_FRONT = 100
 
 

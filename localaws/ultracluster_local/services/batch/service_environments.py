@@ -6,7 +6,14 @@ Source of the rules of quota management: AWS Batch User Guide, Create quota mana
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.state import batch_of, client_error, described, find, get, settings_of
+from ultracluster_local.services.batch.state import (
+    batch_of,
+    client_error,
+    described,
+    find,
+    get,
+    settings_of,
+)
 from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["check_service_queue", "handlers"]

@@ -13,7 +13,6 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.capacity_market import Reservation, Segment, capacity_market
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
-from ultracluster_local.tables import TABLES
 
 __all__ = [
     "apply_filters",
@@ -80,7 +79,22 @@ def _matches(value: Any, wanted: list[str]) -> bool:
     return any(fnmatchcase(text, pattern) for pattern in wanted)
 
 
-_FIELDS = TABLES["ec2.capacity"]["fields"]
+_FIELDS = {
+    "availability-zone": "AvailabilityZone",
+    "availability-zone-id": "AvailabilityZoneId",
+    "capacity-block-id": "CapacityBlockId",
+    "end-date": "EndDate",
+    "end-date-type": "EndDateType",
+    "instance-match-criteria": "InstanceMatchCriteria",
+    "instance-platform": "InstancePlatform",
+    "instance-type": "InstanceType",
+    "owner-id": "OwnerId",
+    "placement-group-arn": "PlacementGroupArn",
+    "reservation-type": "ReservationType",
+    "start-date": "StartDate",
+    "state": "State",
+    "tenancy": "Tenancy",
+}
 
 
 def reservation_description(request: Request, reservation: Reservation) -> dict[str, Any]:

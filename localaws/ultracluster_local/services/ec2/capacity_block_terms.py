@@ -12,8 +12,6 @@ from typing import Final
 
 from moto.ec2.models.instance_types import INSTANCE_TYPE_OFFERINGS, INSTANCE_TYPES
 
-from ultracluster_local.tables import TABLES
-
 __all__ = [
     "BLOCK_END_UTC",
     "DELIVERED_EVENTS",
@@ -39,11 +37,48 @@ __all__ = [
 ]
 
 # The guide's table of Regions. It omits ap-south-2 for trn2.48xlarge, where offerings were seen on 2026-10-03.
-_REGIONS: Final[Mapping[str, str]] = TABLES["ec2.capacity_block_terms"]["regions"]
+_REGIONS: Final[Mapping[str, str]] = {
+    "trn1.32xlarge": "us-east-1 us-east-2 us-west-2 eu-north-1 ap-south-1 ap-southeast-2 ap-southeast-4",
+    "trn2.3xlarge": "ap-southeast-4 sa-east-1",
+    "trn2.48xlarge": "us-east-2 ap-south-2",
+    "trn2u.48xlarge": "us-east-2",
+    "p4d.24xlarge": "us-east-1 us-east-2 us-west-2",
+    "p4de.24xlarge": "us-east-1 us-west-2",
+    "p5.4xlarge": "us-east-1 us-east-2 us-west-2 eu-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 sa-east-1",
+    "p5.48xlarge": (
+        "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 "
+        "ap-southeast-3 sa-east-1"
+    ),
+    "p5e.48xlarge": (
+        "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 "
+        "ap-southeast-3 sa-east-1"
+    ),
+    "p5en.48xlarge": (
+        "us-east-1 us-east-2 us-west-1 us-west-2 eu-north-1 eu-west-2 eu-south-2 ap-northeast-1 ap-northeast-2 "
+        "ap-south-1 ap-southeast-2 ap-southeast-3"
+    ),
+    "p6-b200.48xlarge": (
+        "us-east-1 us-east-2 us-west-2 eu-north-1 eu-west-3 ap-south-1 ap-south-2 us-gov-east-1 us-gov-west-1"
+    ),
+    "p6-b300.48xlarge": "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1",
+}
 
 # USD for an hour of an instance, in Regions of the United States if it is sold there: https://aws.amazon.com/ec2/capacityblocks/pricing/,
 # of 2026-07-22. Those of UltraServers are not published by instance: the price of the same chips.
-_LIST_PRICES: Final[Mapping[str, str]] = TABLES["ec2.capacity_block_terms"]["list_prices"]
+_LIST_PRICES: Final[Mapping[str, str]] = {
+    "trn1.32xlarge": "9.532",
+    "trn2.3xlarge": "2.235",
+    "trn2.48xlarge": "35.7608",
+    "trn2u.48xlarge": "35.7608",
+    "p4d.24xlarge": "11.8",
+    "p4de.24xlarge": "17.712",
+    "p5.4xlarge": "5.191",
+    "p5.48xlarge": "41.528",
+    "p5e.48xlarge": "47.76",
+    "p5en.48xlarge": "54.92",
+    "p6-b200.48xlarge": "98.84",
+    "p6-b300.48xlarge": "112.32",
+}
 
 ULTRASERVERS: Final[Mapping[str, tuple[str, int]]] = {"u-trn2x64": ("trn2u.48xlarge", 4)}
 """Instance type and number of instances of each UltraServer type: four instances of 16 Trainium2 chips share 64.

@@ -25,7 +25,6 @@ from ultracluster_local.services.ec2.capacity_block_terms import (
 from ultracluster_local.services.ec2.capacity_market import Offering, Reservation, Segment, capacity_market
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
-from ultracluster_local.tables import TABLES
 
 __all__ = ["handlers"]
 
@@ -69,7 +68,7 @@ def _requested(request: Request) -> tuple[str, int, tuple[str, int]]:
     ways = [key for key in ("InstanceType", "InstanceTypePreferences", "UltraserverType") if given.get(key)]
     if len(ways) != 1:
         raise invalid_combination(
-            "Exactly one of InstanceType, InstanceTypePreferences and UltraserverType is needed."
+            "Exactly one of InstanceType, InstanceTypePreferences and UltraserverType is needed.",
         )
     if ways == ["UltraserverType"]:
         servers = int(given.get("UltraserverCount", 1))
@@ -225,7 +224,15 @@ def _reserve(request: Request, segment: Segment, offering: Offering) -> Reservat
 
 # Blocks
 
-_BLOCK_FIELDS = TABLES["ec2.capacity_blocks"]["block_fields"]
+_BLOCK_FIELDS = {
+    "availability-zone": "AvailabilityZone",
+    "capacity-block-id": "CapacityBlockId",
+    "create-date": "CreateDate",
+    "end-date": "EndDate",
+    "start-date": "StartDate",
+    "state": "State",
+    "ultraserver-type": "UltraserverType",
+}
 
 
 def _blocks(request: Request) -> list[Reservation]:

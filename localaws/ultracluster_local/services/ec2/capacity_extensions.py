@@ -21,7 +21,6 @@ from ultracluster_local.services.ec2.capacity_block_terms import (
 from ultracluster_local.services.ec2.capacity_market import Extension, Reservation, capacity_market
 from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.tables import TABLES
 
 __all__ = ["handlers"]
 
@@ -126,7 +125,13 @@ def _shown_history(request: Request, reservation: Reservation, extension: Extens
     }
 
 
-_EXTENSION_FIELDS = TABLES["ec2.capacity_extensions"]["extension_fields"]
+_EXTENSION_FIELDS = {
+    "availability-zone": "AvailabilityZone",
+    "availability-zone-id": "AvailabilityZoneId",
+    "capacity-block-extension-offering-id": "CapacityBlockExtensionOfferingId",
+    "capacity-block-extension-status": "CapacityBlockExtensionStatus",
+    "instance-type": "InstanceType",
+}
 
 
 @handlers("DescribeCapacityBlockExtensionHistory")

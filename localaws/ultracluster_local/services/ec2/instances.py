@@ -186,14 +186,14 @@ def _targeted(request: Request) -> Reservation | None:
         if market.get("MarketType") == _CAPACITY_BLOCK or target:
             raise invalid_combination(
                 "The local AWS launches into a reservation by ID only: specify CapacityReservationTarget."
-                "CapacityReservationId."
+                "CapacityReservationId.",
             )
         return None
     reservation = find_reservation(request, target["CapacityReservationId"])
     if bool(reservation.block_id) != (market.get("MarketType") == _CAPACITY_BLOCK):
         # terraform-aws-modules/terraform-aws-ec2-instance#404
         raise invalid_value(
-            "The market type (purchasing) option is not valid. Choose a different market type and try again"
+            "The market type (purchasing) option is not valid. Choose a different market type and try again",
         )
     if (request.parameters.get("Placement") or {}).get("GroupName"):
         # terraform-aws-modules/terraform-aws-eks#3730; a reservation of the local AWS has no placement group
@@ -205,7 +205,9 @@ def _targeted(request: Request) -> Reservation | None:
     if zone_of(request.region, request.parameters) not in {"", reservation.segment.zone}:
         raise _no_room()
     if reservation.segment.instance_type != request.parameters.get("InstanceType"):
-        raise invalid_value(f"{reservation.reservation_id} is for {reservation.segment.instance_type} only.")
+        raise invalid_value(
+            f"{reservation.reservation_id} is for {reservation.segment.instance_type} only.",
+        )
     return reservation
 
 

@@ -48,7 +48,7 @@ def create_route(request: Request) -> None:
     table = backend.route_tables.get(request.parameters["RouteTableId"])
     if gateway and table and (gateway.vpc is None or gateway.vpc.id != table.vpc_id):
         raise invalid_value(
-            f"route table {table.id} and network gateway {gateway.id} belong to different networks"
+            f"route table {table.id} and network gateway {gateway.id} belong to different networks",
         )
 
 
@@ -110,7 +110,7 @@ def check_block(request: Request) -> None:
         size = None
     if size is None:
         raise invalid_value(
-            f"Value ({block}) for parameter cidrBlock is invalid. This is not a valid CIDR block."
+            f"Value ({block}) for parameter cidrBlock is invalid. This is not a valid CIDR block.",
         )
     if not _NETMASKS[0] <= size <= _NETMASKS[1]:
         raise ServiceError("InvalidSubnet.Range", f"The CIDR '{block}' is invalid.")

@@ -14,7 +14,13 @@ from ultracluster_local.services.ec2.errors import invalid_combination, invalid_
 from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
-__all__ = ["check_reservation", "handlers", "launch_templates", "template_data", "template_tags"]
+__all__ = [
+    "check_reservation",
+    "handlers",
+    "launch_templates",
+    "template_data",
+    "template_tags",
+]
 
 handlers = Handlers(service="ec2")
 
@@ -80,7 +86,9 @@ def _check_data(data: Mapping[str, Any]) -> None:
     if data.get("UserData"):
         check_user_data(data["UserData"])
     if data.get("InstanceType") and data.get("InstanceRequirements"):
-        raise invalid_combination("InstanceType and InstanceRequirements cannot be specified together")
+        raise invalid_combination(
+            "InstanceType and InstanceRequirements cannot be specified together",
+        )
     if not all(one.get("ResourceType") for one in data.get("TagSpecifications") or []):
         problem = "The resource type cannot be null or empty."
         raise ServiceError("InvalidTagSpecification.Malformed", problem)
@@ -99,7 +107,7 @@ def check_reservation(data: Mapping[str, Any]) -> None:
     preference = reservation.get("CapacityReservationPreference") or "capacity-reservations-only"
     if reservation.get("CapacityReservationTarget") and preference != "capacity-reservations-only":
         raise invalid_combination(
-            "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both."
+            "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both.",
         )
 
 

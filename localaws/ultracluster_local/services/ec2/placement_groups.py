@@ -29,10 +29,12 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
     # API_CreatePlacementGroup and the limits of placement groups, EC2 User Guide.
     if partitions is not None and strategy != "partition":
         raise invalid_combination(
-            "PartitionCount is only supported for placement groups of strategy partition"
+            "PartitionCount is only supported for placement groups of strategy partition",
         )
     if request.parameters.get("SpreadLevel") and strategy != "spread":
-        raise invalid_combination("SpreadLevel is only supported for placement groups of strategy spread")
+        raise invalid_combination(
+            "SpreadLevel is only supported for placement groups of strategy spread",
+        )
     group = {
         "GroupName": name,
         "GroupId": hex_id("pg"),

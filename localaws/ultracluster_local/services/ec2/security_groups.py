@@ -116,7 +116,7 @@ def _check_ports(permission: Mapping[str, Any]) -> None:
     first, last = permission.get("FromPort"), permission.get("ToPort")
     if first is None or last is None:
         raise invalid_value(
-            "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange."
+            "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.",
         )
     for which, port in (("from", first), ("to", last)):
         if not 0 <= port <= _MOST_PORT:  # aws/aws-cli#1066

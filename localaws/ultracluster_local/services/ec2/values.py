@@ -15,7 +15,6 @@ from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.tables import TABLES
 
 __all__: list[str] = []
 
@@ -25,7 +24,15 @@ _CHANGES: Final = ("Allocate", "Associate", "Attach", "Create", "Modify", "Repla
 _UNCHECKED: Final = frozenset({"InstanceType", "LaunchTemplateData", "TagSpecifications"})
 """EC2 has instance types that the model lacks, and looks at a launch template when it launches only."""
 
-_FORMS: Final = TABLES["ec2.values"]["forms"]
+_FORMS: Final = {
+    "AllocationId": ("eipalloc-", "InvalidAllocationID.Malformed"),
+    "GroupId": ("sg-", "InvalidGroupId.Malformed"),
+    "ImageId": ("ami-", "InvalidAMIID.Malformed"),
+    "InstanceId": ("i-", "InvalidInstanceID.Malformed"),
+    "NetworkInterfaceId": ("eni-", "InvalidNetworkInterfaceId.Malformed"),
+    "SnapshotId": ("snap-", "InvalidSnapshotID.Malformed"),
+    "VolumeId": ("vol-", "InvalidVolumeID.Malformed"),
+}
 _TAGGED: Final[Mapping[str, frozenset[str]]] = {
     "CreateCapacityReservation": frozenset({"capacity-reservation"}),
     "CreatePlacementGroup": frozenset({"placement-group"}),
@@ -96,12 +103,14 @@ def _check_tags(tags: list[Mapping[str, Any]]) -> None:
             raise invalid_value(f"Duplicate tag key '{key}' specified.")
         if key.lower().startswith("aws:") and not key.startswith(_OF_AWS):
             raise invalid_value(
-                f"Value ({key}) for parameter key is invalid. Tag keys starting with 'aws:' are reserved for internal use"
+                f"Value ({key}) for parameter key is invalid. Tag keys starting with 'aws:' are reserved for internal use",
             )
         if not 1 <= len(key) <= _LONGEST_KEY:
             raise invalid_value(f"Tag key exceeds the maximum length of {_LONGEST_KEY} characters")
     for tag in tags:
         if len(str(tag.get("Value") or "")) > _LONGEST_VALUE:
-            raise invalid_value(f"Tag value exceeds the maximum length of {_LONGEST_VALUE} characters")
+            raise invalid_value(
+                f"Tag value exceeds the maximum length of {_LONGEST_VALUE} characters",
+            )
     if len(tags) > _MOST_TAGS:
         raise ServiceError("TagLimitExceeded", "The maximum number of Tags for a resource has been reached.")

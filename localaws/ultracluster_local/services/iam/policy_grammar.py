@@ -13,7 +13,15 @@ from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 
-__all__ = ["as_list", "covers", "document", "lets_service", "missing_principal", "principals", "statements"]
+__all__ = [
+    "as_list",
+    "covers",
+    "document",
+    "lets_service",
+    "missing_principal",
+    "principals",
+    "statements",
+]
 
 _ROLE_OR_USER = re.compile(r"arn:[\w-]+:iam::(\d{12}):(role|user)/(?:.*/)?([^/]+)")
 

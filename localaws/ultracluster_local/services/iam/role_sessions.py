@@ -31,7 +31,6 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import find_role
 from ultracluster_local.services.iam.simulation import decide
 from ultracluster_local.services.rest_json import CREDENTIAL
-from ultracluster_local.tables import TABLES
 
 __all__ = ["CODES", "authorize", "is_held", "is_session_key", "new_session"]
 
@@ -62,9 +61,24 @@ _ACTIONS: Final = {
 """Actions of another name than their operation, by the Service Authorization Reference (2026-11)."""
 _FREE: Final = frozenset({"sts:GetCallerIdentity"})
 """Actions that need no permission: https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html (2026-11)."""
-_PARAMETERS: Final = TABLES["iam.role_sessions"]["parameters"]
+_PARAMETERS: Final = {
+    "object": "Key",
+    "parameter": "Name",
+    "secret": "SecretId",
+    "rule-on-default-event-bus": "Rule",
+    "schedule": "Name",
+}
 """Parameters that name a resource in another way than by its kind."""
-_FORMS: Final = TABLES["iam.role_sessions"]["forms"]
+_FORMS: Final = {
+    "autoscalinggroup": "*:autoScalingGroupName/{}",
+    "container-instance": "{cluster}/{}",
+    "log-group": "{}:*",
+    "log-stream": "{logGroupName}:log-stream:{}",
+    "object": "{Bucket}/{}",
+    "schedule": "{GroupName}/{}",
+    "stack": "{}/*",
+    "task": "{cluster}/{}",
+}
 """What follows the kind in an ARN, where it is not the name alone."""
 _CODE_OF: Final = {"ec2": "UnauthorizedOperation", "sns": "AuthorizationError"}
 CODES: Final = ("AccessDenied", "AccessDeniedException", "InvalidClientTokenId", *_CODE_OF.values())

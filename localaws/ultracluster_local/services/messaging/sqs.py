@@ -9,7 +9,6 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.replacing import instead_of
-from ultracluster_local.tables import TABLES
 
 __all__: list[str] = []
 
@@ -31,7 +30,13 @@ _check = Checks(service="sqs")
 
 # CreateQueue: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
 _FIFO_ONLY = ("ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit")
-_COMPARED = TABLES["messaging.sqs"]["compared"]
+_COMPARED = {
+    "DelaySeconds": "delay_seconds",
+    "MaximumMessageSize": "maximum_message_size",
+    "MessageRetentionPeriod": "message_retention_period",
+    "ReceiveMessageWaitTimeSeconds": "receive_message_wait_time_seconds",
+    "VisibilityTimeout": "visibility_timeout",
+}
 
 
 @_check("CreateQueue")

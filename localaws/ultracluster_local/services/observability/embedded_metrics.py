@@ -20,7 +20,11 @@ __all__ = ["extract_metrics"]
 
 @instead_of(LogsBackend, "put_log_events")
 def _put_log_events(
-    original: Any, backend: Any, log_group_name: str, log_stream_name: str, log_events: list[dict[str, Any]]
+    original: Any,
+    backend: Any,
+    log_group_name: str,
+    log_stream_name: str,
+    log_events: list[dict[str, Any]],
 ) -> Any:
     answer = original(backend, log_group_name, log_stream_name, log_events)
     extract_metrics((each["message"] for each in log_events), region=backend.region_name)

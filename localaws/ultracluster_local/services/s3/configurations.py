@@ -26,7 +26,6 @@ from ultracluster_local.services.iam.policy_grammar import (
     missing_principal,
     statements,
 )
-from ultracluster_local.tables import TABLES
 
 __all__: list[str] = []
 
@@ -190,7 +189,13 @@ def check_put_bucket_replication(request: Request) -> None:
 # Life cycle
 
 _LEAST_DAYS_IN_STANDARD = {"STANDARD_IA": 30, "ONEZONE_IA": 30}
-_ACTIONS = tuple(TABLES["s3.configurations"]["actions"])
+_ACTIONS = (
+    "Expiration",
+    "Transitions",
+    "NoncurrentVersionExpiration",
+    "NoncurrentVersionTransitions",
+    "AbortIncompleteMultipartUpload",
+)
 
 
 @_check("PutBucketLifecycleConfiguration")

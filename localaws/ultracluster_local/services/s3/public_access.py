@@ -18,13 +18,31 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, statements
 from ultracluster_local.services.kms import find_key
 from ultracluster_local.services.replacing import instead_of
-from ultracluster_local.tables import TABLES
 
 __all__: list[str] = []
 
 _check = Checks(service="s3")
 
-_LIMITING = frozenset(TABLES["s3.public_access"]["limiting"])
+_LIMITING = frozenset(
+    {
+        "aws:principalaccount",
+        "aws:principalarn",
+        "aws:principalorgid",
+        "aws:principalorgpaths",
+        "aws:sourceaccount",
+        "aws:sourcearn",
+        "aws:sourceip",
+        "aws:sourceorgid",
+        "aws:sourceorgpaths",
+        "aws:sourceowner",
+        "aws:sourcevpc",
+        "aws:sourcevpce",
+        "aws:userid",
+        "s3:dataaccesspointaccount",
+        "s3:dataaccesspointarn",
+        "s3:x-amz-server-side-encryption-aws-kms-key-id",
+    }
+)
 """Condition keys whose fixed values make a statement not public."""
 
 _UUID = re.compile(r"(mrk-)?[0-9a-f-]{32,36}")
