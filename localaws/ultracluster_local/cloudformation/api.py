@@ -22,9 +22,9 @@ from ultracluster_local.cloudformation.stacks import STACK_TYPE, Stack, StackRes
 from ultracluster_local.cloudformation.submissions import acknowledgements, submitted
 from ultracluster_local.cloudformation.templates.transforms import transforms
 from ultracluster_local.cloudformation.templates.validation import validate_template
+from ultracluster_local.instance.clients import service_model
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.tables import TABLES
 
 __all__ = ["handlers"]
 
@@ -173,14 +173,12 @@ def list_stacks(request: Request) -> Mapping[str, Any]:
     return page(shown, parameters=request.parameters, key="StackSummaries")
 
 
-_SUMMARIZED = tuple(TABLES["cloudformation.api"]["summarized"])
-
-
 def _summary(stack: Stack) -> dict[str, Any]:
     described = _shown(stack)
     if "Description" in described:
         described["TemplateDescription"] = described["Description"]
-    return {key: described[key] for key in _SUMMARIZED if key in described}
+    members = service_model("cloudformation").shape_for("StackSummary").members
+    return {key: described[key] for key in members if key in described}
 
 
 @handlers("GetTemplate")

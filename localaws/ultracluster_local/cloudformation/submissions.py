@@ -12,11 +12,19 @@ from ultracluster_local.cloudformation.templates.transforms import expanded, tra
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
-from ultracluster_local.tables import TABLES
 
 __all__ = ["acknowledgements", "submitted"]
 
-_NAMES_OF_IAM: Final[Mapping[str, str]] = TABLES["cloudformation.submissions"]["names_of_iam"]
+_NAMES_OF_IAM: Final[Mapping[str, str]] = {
+    "AWS::IAM::AccessKey": "",
+    "AWS::IAM::Group": "GroupName",
+    "AWS::IAM::InstanceProfile": "InstanceProfileName",
+    "AWS::IAM::ManagedPolicy": "ManagedPolicyName",
+    "AWS::IAM::Policy": "",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::IAM::User": "UserName",
+    "AWS::IAM::UserToGroupAddition": "",
+}
 """Types that a caller has to acknowledge, and the property that names them: API_CreateStack, Capabilities."""
 
 _TRIGGERS = frozenset({"AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"})

@@ -28,7 +28,6 @@ from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, missing_principal, statements
 from ultracluster_local.services.iam.roles import find_role
 from ultracluster_local.services.replacing import instead_of
-from ultracluster_local.tables import TABLES
 
 __all__: list[str] = []
 
@@ -60,7 +59,14 @@ for _kind in _PREFIXES:
     instead_of(_kind, "__init__")(_identified)
 
 
-_DOCUMENTS = tuple(TABLES["iam.entities"]["documents"])
+_DOCUMENTS = (
+    "CreateServiceLinkedRoleResponse.Role.AssumeRolePolicyDocument",
+    "InstanceProfileResponse.InstanceProfile.Roles.Role.AssumeRolePolicyDocument",
+    "InstanceProfiles.InstanceProfile.Roles.Role.AssumeRolePolicyDocument",
+    "ListRolesResponse.Roles.Role.AssumeRolePolicyDocument",
+    "PolicyVersionResponse.PolicyVersion.Document",
+    "Versions.PolicyVersion.Document",
+)
 """Ends of the paths of policies that moto answers without the encoding of URLs."""
 IamResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER.update(dict.fromkeys(_DOCUMENTS, url_encode))
 
