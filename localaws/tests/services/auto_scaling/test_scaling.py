@@ -1,6 +1,7 @@
 """Groups bring themselves to their desired capacity, in a Capacity Block and out of it."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.events.event_rules import MINUTE, REGION
@@ -20,9 +21,9 @@ from ultracluster_local import LocalAws
 pytestmark = pytest.mark.slow
 
 
-def describe(local: LocalAws, instance_id: str) -> dict[str, str]:
+def describe(local: LocalAws, instance_id: str) -> dict[str, Any]:
     answer = local.client("ec2", REGION).describe_instances(InstanceIds=[instance_id])
-    found: dict[str, str] = answer["Reservations"][0]["Instances"][0]
+    found: dict[str, Any] = answer["Reservations"][0]["Instances"][0]
     return found
 
 
@@ -103,7 +104,7 @@ def test_protected_nodes_stay_when_the_desired_capacity_falls(local: LocalAws) -
     assert "protected from scale-in" in last_activity(client)["StatusMessage"]
     client.set_instance_protection(AutoScalingGroupName=GROUP, InstanceIds=kept, ProtectedFromScaleIn=False)
     assert nodes(client) == []
-    assert describe(local, kept[0])["State"]["Name"] == "terminated"  # type: ignore[index]
+    assert describe(local, kept[0])["State"]["Name"] == "terminated"
 
 
 def test_protected_node_that_is_unhealthy_is_replaced(local: LocalAws) -> None:
@@ -140,3 +141,18 @@ def test_network_interfaces_of_the_template_get_the_subnet(local: LocalAws) -> N
     local.clock.set(START)
     client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
     assert describe(local, nodes(client)[0])["SubnetId"] == place
+
+
+def test_a_group_terminates_also_what_is_protected_against_users(local: LocalAws) -> None:
+    client = create(local, template(local, DisableApiTermination=True, DisableApiStop=True))
+    local.clock.set(START)
+    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=2)
+    first, second = nodes(client)
+    shown = local.client("ec2", REGION).describe_instance_attribute(
+        InstanceId=first, Attribute="disableApiTermination"
+    )
+    assert shown["DisableApiTermination"]["Value"] is True
+
+    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=0)
+    assert nodes(client) == []
+    assert {describe(local, one)["State"]["Name"] for one in (first, second)} == {"terminated"}

@@ -183,3 +183,36 @@ def test_an_instance_that_is_protected_against_stops_is_neither_stopped_nor_term
     assert "'disableApiTermination'" in refusal(ec2.terminate_instances, InstanceIds=[name])[1]
     ec2.modify_instance_attribute(InstanceId=name, DisableApiStop={"Value": False})
     ec2.stop_instances(InstanceIds=[name])
+
+
+def test_an_instance_is_protected_against_termination_from_its_launch_on(ec2: Any) -> None:
+    image = ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"]
+    given = {"ImageId": image, "InstanceType": "t3.micro", "MinCount": 1, "MaxCount": 1}
+
+    def launch(zone: str, **more: bool) -> str:
+        placed = ec2.run_instances(**given, Placement={"AvailabilityZone": zone}, **more)
+        return str(placed["Instances"][0]["InstanceId"])
+
+    def states() -> list[str]:
+        found = ec2.describe_instances(InstanceIds=names)["Reservations"]
+        shown = {one["InstanceId"]: one["State"]["Name"] for each in found for one in each["Instances"]}
+        return [shown[name] for name in names]
+
+    names = [
+        launch("us-east-2a"),
+        launch("us-east-2b"),
+        launch("us-east-2b", DisableApiTermination=True),
+        launch("us-east-2b"),
+    ]
+    shown = ec2.describe_instance_attribute(InstanceId=names[2], Attribute="disableApiTermination")
+    assert shown["DisableApiTermination"] == {"Value": True}
+    # API_TerminateInstances: those of other Availability Zones are terminated.
+    assert refusal(ec2.terminate_instances, InstanceIds=names) == (
+        "OperationNotPermitted",
+        f"The instance '{names[2]}' may not be terminated. Modify its 'disableApiTermination' instance attribute and try again.",
+    )
+    assert states() == ["terminated", "running", "running", "running"]
+
+    ec2.modify_instance_attribute(InstanceId=names[2], DisableApiTermination={"Value": False})
+    ec2.terminate_instances(InstanceIds=names)
+    assert states() == ["terminated"] * 4

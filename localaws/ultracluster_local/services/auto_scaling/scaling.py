@@ -178,6 +178,9 @@ def terminate(group: Group, member: Member, why: str) -> None:
     """
     ended = _ended(group, member, why)
     group.activities.insert(0, ended)
+    # Protection is from users: AWSEC2/latest/UserGuide/Using_ChangingDisableAPITermination.html
+    instance = ec2_backends[ACCOUNT][group.region].get_instance(member.instance_id)
+    instance.disable_api_stop = instance.disable_api_termination = False
     running().clients.get("ec2", group.region).terminate_instances(InstanceIds=[member.instance_id])
     _forget(group, member)
     _send(group, "EC2 Instance Terminate Successful", ended, member.instance_id)

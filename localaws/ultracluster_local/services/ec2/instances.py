@@ -10,7 +10,7 @@ from typing import Any
 
 import moto.ec2.utils
 from moto.ec2.models import ec2_backends
-from moto.ec2.models.instances import Instance
+from moto.ec2.models.instances import Instance, InstanceBackend
 from moto.ec2.responses import EC2Response
 from moto.ec2.utils import filter_dict_attribute_mapping
 
@@ -122,6 +122,15 @@ def _with_all_interfaces(original: Any, instance: Any) -> Any:
     return answer
 
 
+@instead_of(InstanceBackend, "terminate_instances")
+def _unless_protected(original: Any, ec2: Any, names: list[str]) -> Any:
+    """Terminate the instances of other zones than those of protected ones, and then refuse: API_TerminateInstances."""
+    found = ec2.get_multi_instances_by_id(names)
+    kept = {one.placement.zone for one in found if one.disable_api_termination is True}
+    found.sort(key=lambda one: (one.placement.zone in kept, one.disable_api_termination is not True))
+    return original(ec2, [one.id for one in found] if kept else names)
+
+
 @instead_of(Instance, "attach_eni")
 def _on_any_card(original: Any, instance: Any, eni: Any, device_index: int) -> Any:
     """Keep each interface: moto forgets one if an interface of another card has its device index."""
@@ -165,13 +174,14 @@ def _run_instances(original: Any, response: Any) -> Any:
 
 
 def _placed(answer: Any, given: Mapping[str, Any], own_tags: Mapping[str, str]) -> Any:
-    """Record what moto drops: tags of the template, placement group, profile, and that EC2 deletes the interface that it creates."""
+    """Record what moto drops: tags of the template, placement group, profile, protection, and that EC2 deletes the interface that it creates."""
     profile = given.get("IamInstanceProfile") or {}
     arn = profile.get("Arn") or f"arn:aws:iam::{ACCOUNT}:instance-profile/{profile.get('Name')}"
     for instance in answer.result.instances:
         instance.ec2_backend.create_tags([instance.id], dict(own_tags))
         instance.placement.group_name = (given.get("Placement") or {}).get("GroupName") or ""
         instance.instance_profile_arn = arn if profile else None
+        instance.disable_api_termination = given.get("DisableApiTermination") or False
         if not given.get("NetworkInterfaces"):
             for interface in instance.nics.values():
                 interface.delete_on_termination = True
