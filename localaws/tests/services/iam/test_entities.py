@@ -138,3 +138,23 @@ def test_ids_say_what_they_are_of(iam: Any) -> None:
     assert [one[:4] for one in ids] == ["AROA", "AIDA", "AGPA", "ANPA", "AIPA"]
     assert {len(one) for one in ids} == {21}
     assert iam.get_user(UserName="i")["User"]["UserId"] == ids[1]
+
+
+def test_a_policy_that_bounds_a_role_is_counted_and_stays(iam: Any) -> None:
+    arn = iam.create_policy(PolicyName="limit", PolicyDocument=policy(ALLOW))["Policy"]["Arn"]
+
+    def counted() -> tuple[int, int]:
+        found = iam.get_policy(PolicyArn=arn)["Policy"]
+        return found["AttachmentCount"], found["PermissionsBoundaryUsageCount"]
+
+    assert counted() == (0, 0)
+    iam.put_role_permissions_boundary(RoleName="r", PermissionsBoundary=arn)
+    assert counted() == (0, 1)
+    assert refusal(iam.delete_policy, PolicyArn=arn) == (
+        "DeleteConflict",
+        "Cannot delete a policy attached to entities.",
+    )
+
+    iam.delete_role_permissions_boundary(RoleName="r")
+    assert counted() == (0, 0)
+    iam.delete_policy(PolicyArn=arn)

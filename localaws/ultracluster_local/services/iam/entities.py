@@ -242,9 +242,17 @@ def check_role(request: Request) -> None:
         raise ServiceError("NoSuchEntity", f"Role {request.parameters['RoleName']} not found")
 
 
+def _bounded(policy: ManagedPolicy) -> int:
+    roles = iam_backends[ACCOUNT]["aws"].roles.values()
+    return sum(role.permissions_boundary_arn == policy.arn for role in roles)
+
+
+ManagedPolicy.permissions_boundary_usage_count = property(_bounded)
+
+
 @_check("DeletePolicy")
 def check_delete_policy(request: Request) -> None:
-    """Refuse a policy that a role, user or group has (rebuy-de/aws-nuke#819, 2022-06-24)."""
+    """Refuse a policy of a role, user or group (rebuy-de/aws-nuke#819), or a boundary (gruntwork-io/cloud-nuke#972)."""
     policy = iam_backends[ACCOUNT]["aws"].managed_policies.get(request.parameters["PolicyArn"])
-    if policy is not None and policy.attachment_count:
+    if policy is not None and (policy.attachment_count or policy.permissions_boundary_usage_count):
         raise ServiceError("DeleteConflict", "Cannot delete a policy attached to entities.")
