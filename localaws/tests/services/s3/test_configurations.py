@@ -208,3 +208,28 @@ def test_two_rules_of_one_event_differ_so_that_no_object_is_in_both(
         s3.put_bucket_notification_configuration(**asked)
         kept = s3.get_bucket_notification_configuration(Bucket="mine")["QueueConfigurations"]
         assert [one["Events"] for one in kept] == [["s3:ObjectCreated:*"], [event]]
+
+
+def test_a_tag_has_a_value_also_if_that_is_empty(s3: Any) -> None:
+    s3.put_object(Bucket="mine", Key="a")
+    for tags in ([{"Key": "a", "Value": ""}], [{"Key": "a", "Value": ""}, {"Key": "b", "Value": "1"}]):
+        s3.put_bucket_tagging(Bucket="mine", Tagging={"TagSet": tags})
+        s3.put_object_tagging(Bucket="mine", Key="a", Tagging={"TagSet": tags})
+
+        assert s3.get_bucket_tagging(Bucket="mine")["TagSet"] == tags
+        assert s3.get_object_tagging(Bucket="mine", Key="a")["TagSet"] == tags
+
+
+def test_an_object_has_each_tag_once(s3: Any) -> None:
+    s3.put_object(Bucket="mine", Key="a", Tagging="a=1")
+    twice = {"TagSet": [{"Key": "a", "Value": "2"}, {"Key": "a", "Value": "3"}]}
+
+    assert refusal(s3.put_object_tagging, Bucket="mine", Key="a", Tagging=twice) == (
+        "InvalidTag",
+        "Cannot provide multiple Tags with the same key",
+    )
+    assert refusal(s3.put_object, Bucket="mine", Key="a", Tagging="a=&a=") == (
+        "InvalidArgument",
+        "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
+    )
+    assert s3.get_object_tagging(Bucket="mine", Key="a")["TagSet"] == [{"Key": "a", "Value": "1"}]

@@ -7,8 +7,9 @@ public"; since April 2023 every new bucket begins with all four settings (torchb
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
-from moto.s3.exceptions import S3ClientError
+from moto.s3.exceptions import DuplicateTagKeys, S3ClientError
 from moto.s3.models import FakeBucket, FakeKey, PublicAccessBlock, S3Backend, s3_backends
 from moto.s3.responses import S3Response
 
@@ -116,7 +117,20 @@ def _put_object(original: Any, response: Any) -> Any:
     return original(response)
 
 
-@instead_of(S3Response, "_tagging_from_xml")
-def _tagging_from_xml(original: Any, response: Any) -> Any:
-    """Take an empty set of tags, at which moto fails."""
-    return original(response) if "<Tag>" in str(response.body) else {}
+@instead_of(S3Response, "_tagging_from_xml", "_bucket_tagging_from_body")
+def _tags(original: Any, response: Any) -> Any:
+    """Take an empty set of tags, at which moto fails, and empty values; refuse a key that is there twice."""
+    keys = re.findall(r"<Key>(.*?)</Key>", str(response.body))
+    if len({*keys}) < len(keys):
+        raise DuplicateTagKeys
+    return {key: value or "" for key, value in original(response).items()} if keys else {}
+
+
+@instead_of(S3Response, "_tagging_from_headers")
+def _tags_of_header(original: Any, response: Any, headers: Mapping[str, str]) -> Any:
+    """Refuse a key that is there twice (open-io/swift3#92, 2020-10-26)."""
+    keys = [key for key, _ in parse_qsl(headers.get("x-amz-tagging") or "", keep_blank_values=True)]
+    if len({*keys}) < len(keys):
+        rule = "shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates."
+        raise S3ClientError("InvalidArgument", f"The header 'x-amz-tagging' {rule}")
+    return original(response, headers)
