@@ -111,3 +111,27 @@ def test_a_schedule_has_an_expression_and_a_role_for_scheduler(
         assert scheduler.list_schedules()["Schedules"] == []
     else:
         scheduler.create_schedule(**given)
+
+
+def test_an_update_of_a_schedule_sets_back_what_it_leaves_out(local_aws: LocalAws) -> None:
+    scheduler = local_aws.client("scheduler")
+    given = {
+        "Name": "s",
+        "ScheduleExpression": "rate(1 day)",
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": {"Arn": QUEUE, "RoleArn": role(local_aws, SCHEDULER)},
+    }
+    settings = {
+        "State": "DISABLED",
+        "Description": "nightly",
+        "ScheduleExpressionTimezone": "Europe/Paris",
+        "ActionAfterCompletion": "DELETE",
+    }
+    scheduler.create_schedule(**given)
+    defaults = scheduler.get_schedule(Name="s")
+
+    scheduler.update_schedule(**given, **settings)
+    assert scheduler.get_schedule(Name="s").items() >= settings.items()
+    scheduler.update_schedule(**given)
+    shown = scheduler.get_schedule(Name="s")
+    assert {name: shown.get(name) for name in settings} == {name: defaults.get(name) for name in settings}

@@ -9,10 +9,11 @@ from zoneinfo import available_timezones
 
 from moto.events.models import EventPattern, events_backends
 from moto.scheduler.models import EventBridgeSchedulerBackend, scheduler_backends
+from moto.scheduler.responses import EventBridgeSchedulerResponse
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.checks import Checks, given_parameters
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
 from ultracluster_local.services.messaging.event_patterns import problem
@@ -225,3 +226,14 @@ def check_group(request: Request) -> None:
 def _create_schedule(original: Any, *given: Any, action_after_completion: str | None, **named: Any) -> Any:
     """Keep schedules by default: aws_scheduler_schedule in hashicorp/terraform-provider-aws, action_after_completion."""
     return original(*given, action_after_completion=action_after_completion or "NONE", **named)
+
+
+@instead_of(EventBridgeSchedulerResponse, "update_schedule")
+def _update_schedule(original: Any, response: Any) -> Any:
+    """Set also the state and what follows the last run, back to the defaults if they are left out: API_UpdateSchedule."""
+    answer = original(response)
+    given = given_parameters(response, "UpdateSchedule")
+    schedule = response.scheduler_backend.get_schedule(given.get("GroupName"), given["Name"])
+    schedule.state = given.get("State") or "ENABLED"
+    schedule.action_after_completion = given.get("ActionAfterCompletion") or "NONE"
+    return answer
