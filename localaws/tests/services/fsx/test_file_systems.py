@@ -80,6 +80,7 @@ def test_intelligent_tiering_has_no_size_and_its_throughput_only_grows(fsx: Any)
         (_TIERED | {"MetadataConfiguration": {"Mode": "AUTOMATIC"}}, {"StorageType": "INTELLIGENT_TIERING"}, "Invalid metadata IOPS: None"),
         (_TIERED, {"StorageCapacity": 4800}, "InvalidPerUnitStorageThroughput"),
         ({"DeploymentType": "SCRATCH_2", "DriveCacheType": "NONE"}, {"StorageType": "HDD", "StorageCapacity": 1200}, "HDD storage is not supported"),
+        (_SSD | {"ImportPath": "s3://bucket"}, {"StorageCapacity": 4800}, "Linking a Persistent 2 file system to an S3 bucket using the LustreConfiguration is not supported"),
         (_SSD | {"ThroughputCapacity": 4000}, {"StorageCapacity": 4800}, "ThroughputCapacity is only supported"),
         (_TIERED | {"DataReadCacheConfiguration": {"SizingMode": "NO_CACHE", "SizeGiB": 64}}, {"StorageType": "INTELLIGENT_TIERING"}, "SizeGiB of DataReadCacheConfiguration is not supported"),
         (_TIERED | {"DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 63}}, {"StorageType": "INTELLIGENT_TIERING"}, "SizeGiB"),

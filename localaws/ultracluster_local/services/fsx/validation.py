@@ -123,9 +123,13 @@ def _type_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) ->
 def _repository_problems(lustre: Mapping[str, Any]) -> Iterator[str]:
     """Yield settings of S3 and of logs that do not fit together."""
     deployment_type = lustre["DeploymentType"]
-    for name in OWN_REPOSITORY:
-        if name in lustre and deployment_type == "PERSISTENT_2":
-            yield f"{name} is not supported for the PERSISTENT_2 deployment type; create a data repository association."
+    if deployment_type == "PERSISTENT_2" and not lustre.keys().isdisjoint(OWN_REPOSITORY):
+        # kubernetes-sigs/aws-fsx-csi-driver#412 (2025-04-20)
+        yield (
+            "Linking a Persistent 2 file system to an S3 bucket using the LustreConfiguration is not supported. Create a "
+            "file system and then create a data repository association to link S3 buckets to the file system. For more "
+            "details, visit https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html"
+        )
     for name in OWN_REPOSITORY:
         if name in lustre and "ImportPath" not in lustre:
             yield f"{name} cannot be specified without ImportPath."
