@@ -135,3 +135,45 @@ def test_a_notification_on_too_little_spend_is_not_simulated(budgets: Any) -> No
         record_spend("cluster", actual=900)
     with pytest.raises(KeyError):
         record_spend("absent", actual=900)
+
+
+def test_an_update_replaces_a_budget_and_keeps_its_notifications(budgets: Any) -> None:
+    create(
+        budgets,
+        notification(),
+        TimePeriod={"Start": datetime(2026, 11, 1, tzinfo=UTC)},
+        CostTypes={"UseBlended": True},
+    )
+    record_spend("cluster", actual=100)
+    daily = budget(TimeUnit="DAILY", BudgetLimit={"Amount": "9", "Unit": "USD"})
+
+    budgets.update_budget(AccountId=ACCOUNT, NewBudget=daily)
+
+    found = budgets.describe_budget(AccountId=ACCOUNT, BudgetName="cluster")["Budget"]
+    assert (found["TimeUnit"], found["BudgetLimit"]["Amount"]) == ("DAILY", "9")
+    assert found["CostTypes"]["UseBlended"] is False
+    assert found["TimePeriod"] == {
+        "Start": datetime(2026, 11, 1, tzinfo=UTC),
+        "End": datetime(2087, 6, 15, tzinfo=UTC),
+    }
+    assert found["CalculatedSpend"]["ActualSpend"]["Amount"] == "100"
+    kept = budgets.describe_notifications_for_budget(AccountId=ACCOUNT, BudgetName="cluster")
+    assert [one["Threshold"] for one in kept["Notifications"]] == [80]
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({"BudgetName": "absent"}, "NotFoundException"),
+        ({"BudgetLimit": {"Amount": "0", "Unit": "USD"}}, "InvalidParameterException"),
+        ({"CostFilters": {"TagKeyValue": ["team$research"]}}, "InvalidParameterException"),
+    ],
+)
+def test_an_update_that_aws_would_not_keep_changes_nothing(
+    budgets: Any, more: dict[str, Any], code: str
+) -> None:
+    create(budgets)
+    before = budgets.describe_budgets(AccountId=ACCOUNT)["Budgets"]
+
+    assert refusal(budgets.update_budget, AccountId=ACCOUNT, NewBudget=budget(**more))[0] == code
+    assert budgets.describe_budgets(AccountId=ACCOUNT)["Budgets"] == before

@@ -42,7 +42,7 @@ WHOLE = {
         ],
         "*",
     ),
-    "budgets": {"CreateBudget": "Budget"},
+    "budgets": {"CreateBudget": "Budget", "UpdateBudget": "NewBudget"},
     # moto's method for other alarms reads them.
     "cloudwatch": {
         "PutCompositeAlarm": "ActionsEnabled AlarmActions AlarmDescription AlarmName InsufficientDataActions OKActions Tags"

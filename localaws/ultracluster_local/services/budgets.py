@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from moto.budgets.models import budgets_backends
+from moto.budgets.models import Budget, budgets_backends
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
@@ -25,6 +25,9 @@ _PARTITION = "aws"
 # CreateBudget: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_CreateBudget.html
 _MOST_NOTIFICATIONS = 10
 _MOST_EMAILS = 10  # limit for each notification, in addition to one SNS topic
+_DEFAULT_END = 3_706_473_600  # API_budgets_TimePeriod: 06/15/87 00:00 UTC
+_KEPT = ("CalculatedSpend", "TimePeriod")
+"""What a budget keeps if an update leaves it out."""
 
 
 def _backend() -> Any:
@@ -39,7 +42,33 @@ def create_budget(request: Request) -> Mapping[str, Any]:
     wrong = [*_wrong_with_budget(budget), *_wrong_with_notifications(notifications)]
     if wrong:
         raise ServiceError("InvalidParameterException", wrong[0])
-    _backend().create_budget(account_id=ACCOUNT, budget=dict(budget), notifications=notifications)
+    _backend().create_budget(account_id=ACCOUNT, budget=_timed(budget), notifications=notifications)
+    return {}
+
+
+def _timed(budget: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a budget with its period in seconds, as moto keeps it; without an end it ends at the default one."""
+    if not budget.get("TimePeriod"):
+        return dict(budget)
+    given = {edge: moment.timestamp() for edge, moment in budget["TimePeriod"].items()}
+    return {**budget, "TimePeriod": {"End": _DEFAULT_END, **given}}
+
+
+@handlers("UpdateBudget")
+def update_budget(request: Request) -> Mapping[str, Any]:
+    """Replace a budget, except for its name, its notifications and what was spent: API_budgets_UpdateBudget."""
+    given = request.parameters["NewBudget"]
+    name, budgets = given["BudgetName"], _backend().budgets[ACCOUNT]
+    if name not in budgets:
+        raise ServiceError(
+            "NotFoundException", f"Unable to update budget: {name} - the budget doesn't exist."
+        )
+    if wrong := _wrong_with_budget(given):
+        raise ServiceError("InvalidParameterException", wrong[0])
+    kept = {key: budgets[name].budget[key] for key in _KEPT if key in budgets[name].budget}
+    changed = Budget({**kept, **_timed(given)}, [])
+    changed.notifications = budgets[name].notifications
+    budgets[name] = changed
     return {}
 
 
