@@ -16,10 +16,12 @@ pytestmark = pytest.mark.slow
 ARN = f"arn:aws:lambda:us-east-1:{ACCOUNT}:function"
 
 
-def archive() -> bytes:
+def archive(answer: int = 1) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as writer:
-        writer.writestr("index.py", "def handler(event, context):\n    return 1\n")
+        writer.writestr(
+            "index.py", f"def handler(event, context):\n    return {answer}, context.function_version\n"
+        )
     return packed.getvalue()
 
 
@@ -176,3 +178,42 @@ def test_a_function_says_where_it_logs(functions: Any) -> None:
     """localstack/localstack, test_lambda_api.snapshot.json."""
     own = {"LogFormat": "Text", "LogGroup": "/aws/lambda/f"}
     assert functions.get_function(FunctionName="f")["Configuration"]["LoggingConfig"] == own
+
+
+def test_a_version_is_published_once_for_each_change_and_keeps_its_code(functions: Any) -> None:
+    def publish() -> list[str]:
+        return [functions.publish_version(FunctionName="f")["Version"] for _ in range(2)]
+
+    functions.update_function_configuration(FunctionName="f", Timeout=9)
+    assert publish() == ["1", "1"]
+    functions.update_function_code(FunctionName="f", ZipFile=archive(2))
+    assert publish() == ["2", "2"]
+    functions.update_function_code(FunctionName="f", ZipFile=archive(3))
+
+    for asked, version, answer in (
+        ({}, "$LATEST", 3),
+        ({"Qualifier": "$LATEST"}, "$LATEST", 3),
+        ({"Qualifier": "1"}, "1", 1),
+        ({"FunctionName": f"{ARN}:f:2"}, "2", 2),
+    ):
+        ran = functions.invoke(**{"FunctionName": "f", **asked})
+        assert (ran["ExecutedVersion"], json.loads(ran["Payload"].read())) == (version, [answer, version])
+    assert refusal(functions.invoke, FunctionName="f", Qualifier="3")[0] == "ResourceNotFoundException"
+
+
+def test_only_the_code_and_the_revision_that_are_meant_are_published(functions: Any) -> None:
+    latest = functions.get_function_configuration(FunctionName="f")
+    digest = latest["CodeSha256"]
+
+    assert refusal(functions.publish_version, FunctionName="f", CodeSha256="other") == (
+        "InvalidParameterValueException",
+        f"CodeSHA256 (other) is different from current CodeSHA256 in $LATEST ({digest}). Please try again with the CodeSHA256 in $LATEST.",
+    )
+    assert refusal(functions.publish_version, FunctionName="f", RevisionId="other")[0] == (
+        "PreconditionFailedException"
+    )
+    assert [one["Version"] for one in functions.list_versions_by_function(FunctionName="f")["Versions"]] == [
+        "$LATEST"
+    ]
+    asked = {"CodeSha256": digest, "RevisionId": latest["RevisionId"]}
+    assert functions.publish_version(FunctionName="f", **asked)["Version"] == "1"

@@ -32,7 +32,6 @@ CALLS: dict[str, dict[str, dict[str, Any]]] = {
         "CreateAlias": FUNCTION | {"Name": "live", "FunctionVersion": "$LATEST"},
         "CreateEventSourceMapping": FUNCTION | {"EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"},
         "CreateFunctionUrlConfig": FUNCTION | {"AuthType": "AWS_IAM"},
-        "PublishVersion": FUNCTION,
         "UpdateAlias": FUNCTION | {"Name": "live"},
     },
     "logs": {

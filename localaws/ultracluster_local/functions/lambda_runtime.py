@@ -92,7 +92,7 @@ def _run(function: Any, event: Any) -> Answer:
             "_HANDLER": function.handler,
             "AWS_LAMBDA_FUNCTION_NAME": function.function_name,
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_size),
-            "AWS_LAMBDA_FUNCTION_VERSION": "$LATEST",
+            "AWS_LAMBDA_FUNCTION_VERSION": str(function.version),
             "AWS_LAMBDA_LOG_GROUP_NAME": f"/aws/lambda/{function.function_name}",
             "AWS_LAMBDA_LOG_STREAM_NAME": "local",
             "LOCAL_AWS_FUNCTION_ARN": function.function_arn,

@@ -15,7 +15,7 @@ from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.checks import Checks, given_parameters
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume, may_call
 from ultracluster_local.services.replacing import instead_of
@@ -83,6 +83,14 @@ def _update_event_invoke_config(_: Any, backend: Any, name: str, config: Mapping
     return backend.put_function_event_invoke_config(name, {**kept, **config})
 
 
+@instead_of(LambdaBackend, "publish_version")
+def _publish_version(original: Any, backend: Any, name: str, description: str = "") -> Any:
+    """Publish a change once; moto publishes what changed before the first version twice."""
+    published = original(backend, name, description)
+    backend.get_function(name).code_or_config_updated = False
+    return published
+
+
 @instead_of(LambdaFunction, "__init__", "update_configuration", "update_function_code")
 def _revised(original: Any, function: Any, *given: Any, **named: Any) -> Any:
     function.revision_id = str(uuid.uuid4())
@@ -99,9 +107,12 @@ def _get_configuration(original: Any, function: Any, *given: Any, **named: Any) 
 
 @instead_of(LambdaResponse, "invoke")
 def _invoke(original: Any, response: Any) -> Any:
-    """Say which version ran: the local AWS has none but the unpublished one."""
+    """Run the version that is asked for, which moto looks for under another name, and say which one ran."""
+    given = given_parameters(response, "Invoke")
+    response.querystring["qualifier"] = [given.get("Qualifier")]
+    ran = str(response.backend.get_function(given["FunctionName"], given.get("Qualifier")).version)
     status, headers, body = original(response)
-    return status, {**headers, "X-Amz-Executed-Version": _LATEST}, body
+    return status, {**headers, "X-Amz-Executed-Version": ran}, body
 
 
 def _wrong(message: str) -> ServiceError:
@@ -213,14 +224,18 @@ def _is_archive(archive: bytes | str) -> bool:
     return zipfile.is_zipfile(io.BytesIO(content))
 
 
-@_check("UpdateFunctionCode", "UpdateFunctionConfiguration")
+@_check("PublishVersion", "UpdateFunctionCode", "UpdateFunctionConfiguration")
 def check_revision(request: Request) -> None:
-    """Refuse to change another revision than the latest: the same snapshot."""
+    """Refuse another revision or other code than the latest: the same snapshot, and justinram11/serverless-aws-batch#22."""
     function, wanted = _function(request), request.parameters.get("RevisionId")
     if wanted and function is not None and wanted != function.revision_id:
         advice = "Call the GetFunction/GetAlias API to retrieve the latest Revision Id"
         problem = f"The Revision Id provided does not match the latest Revision Id. {advice}"
         raise ServiceError("PreconditionFailedException", problem)
+    digest = request.parameters.get("CodeSha256")
+    if digest and function is not None and digest != function.code_sha_256:
+        problem = f"is different from current CodeSHA256 in $LATEST ({function.code_sha_256})"
+        raise _wrong(f"CodeSHA256 ({digest}) {problem}. Please try again with the CodeSHA256 in $LATEST.")
 
 
 @_check("PutFunctionConcurrency")

@@ -18,7 +18,6 @@ NOT_SIMULATED: Final[Mapping[str, tuple[str, ...]]] = {
         "CreateAlias",
         "CreateEventSourceMapping",
         "CreateFunctionUrlConfig",
-        "PublishVersion",
         "UpdateAlias",
     ),
     "logs": ("PutSubscriptionFilter",),

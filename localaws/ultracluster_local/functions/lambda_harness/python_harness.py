@@ -19,7 +19,7 @@ class Context:
     def __init__(self, request: str) -> None:
         self.aws_request_id = request
         self.function_name = os.environ["AWS_LAMBDA_FUNCTION_NAME"]
-        self.function_version = "$LATEST"
+        self.function_version = os.environ.get("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST")
         self.invoked_function_arn = os.environ["LOCAL_AWS_FUNCTION_ARN"]
         self.memory_limit_in_mb = os.environ["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]
         self.log_group_name = os.environ["AWS_LAMBDA_LOG_GROUP_NAME"]

@@ -70,10 +70,8 @@ def check_protection(request: Request) -> None:
     done = "stopped" if request.operation == "StopInstances" else "terminated"
     for name in request.parameters["InstanceIds"]:
         instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(name)
-        first = done == "terminated" and getattr(
-            instance, "disable_api_termination", False
-        )  # which moto says
-        if getattr(instance, "disable_api_stop", False) is True and not first:
+        first = done == "terminated" and getattr(instance, "disable_api_termination", False)
+        if getattr(instance, "disable_api_stop", False) is True and not first:  # moto says the first
             problem = f"The instance '{name}' may not be {done}. Modify its 'disableApiStop' instance attribute and try again."
             raise ServiceError("OperationNotPermitted", problem)
 
