@@ -23,7 +23,7 @@ def test_the_quick_form_runs_the_command_of_every_row_and_writes_no_figure(tmp_p
 
     assert done.returncode == 0, done.stdout + done.stderr
     every = [row.what for row in rows(Workshop(tmp_path / "names", clusters=3), {})]
-    assert len(every) == 15
+    assert len(every) == 17
     assert [what for what in every if f"| {what} |" not in done.stdout] == []
     assert "| AWS ParallelCluster: not installed; only `make bench` does that |" in done.stdout
     assert PAGE.read_text(encoding="utf-8") == before

@@ -10,7 +10,8 @@ import pytest
 from tests.unit.stacks.conftest import synthesize_rollout
 
 from rollouts import write_rollout
-from ultracluster_local import LocalAws, deploy
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_stack, read_assembly
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.running import running, set_running
 from ultracluster_local.server.in_process import before_send_handler
@@ -46,10 +47,9 @@ def test_a_further_cluster_takes_as_many_calls_and_bytes_as_the_first(
     done = synthesize_rollout(write_rollout(tmp_path / "rollout.yaml", CLUSTERS), assembly)
     assert done.returncode == 0, done.stderr
     calls, bytes_read = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
-    for stack in deploy.read_assembly(assembly):
+    for stack in read_assembly(assembly):
         answers.clear()
-        deploy._publish(local_aws, stack)
-        assert deploy._deploy(local_aws, stack).status == "CREATE_COMPLETE"
+        assert deploy_stack(local_aws, stack).status == "CREATE_COMPLETE"
         kind = stack.name.rpartition("-")[2]
         calls[kind].append(len(answers))
         bytes_read[kind].append(sum(answers))
