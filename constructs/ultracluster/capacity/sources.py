@@ -92,16 +92,13 @@ def used_by_queue(
     return tuple(named_sources[name] for name in names)
 
 
-def check_main_queue(sources: Sequence[Capacity | None], queue: Queue) -> None:
-    """Raise UC6314 if the main queue of a cluster leaves out a Capacity Block, whose life cycle opens and closes it."""
-    used = used_by_queue(sources, queue, path="queue.capacity")
-    reject(
-        finding.at("queue.capacity")
-        for finding in check_blocks_used(
-            [source.reservation_id for source in sources if isinstance(source, CapacityBlock)],
-            [source.reservation_id for source in used if isinstance(source, CapacityBlock)],
-        )
+def check_main_queue(sources: Sequence[Capacity | None], used: Sequence[Capacity | None]) -> list[Finding]:
+    """Check that the main queue of a cluster uses its Capacity Blocks, whose life cycle opens and closes it (UC6314)."""
+    blocks, of_queue = (
+        [source.reservation_id for source in among if isinstance(source, CapacityBlock)]
+        for among in (sources, used)
     )
+    return [finding.at("queue.capacity") for finding in check_blocks_used(blocks, of_queue)]
 
 
 def has_block(sources: Sequence[Capacity | None]) -> bool:

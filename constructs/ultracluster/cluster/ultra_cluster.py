@@ -25,7 +25,14 @@ from ultracluster._foundation.cluster_name import (
 from ultracluster._foundation.cluster_name import cluster_name as find_cluster_name
 from ultracluster._foundation.instance_types import AnyInstanceType, instance_type_of
 from ultracluster._foundation.regions import check_regions
-from ultracluster.capacity.sources import check_main_queue, check_sizes, has_block, named, sources_of
+from ultracluster.capacity.sources import (
+    check_main_queue,
+    check_sizes,
+    has_block,
+    named,
+    sources_of,
+    used_by_queue,
+)
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import check_key, let_services_use
 from ultracluster.jobs.cluster_job import ClusterJob
@@ -803,9 +810,11 @@ def _blocks(sources: Sequence[Capacity | None]) -> list[str]:
 def _check_queue(sources: Sequence[Capacity | None], queue: Queue) -> list[Finding]:
     if wrong := wrong_types(queue):
         return under("queue", wrong)
-    findings = under("queue", check_queue(queue, sources))
-    collect(findings, lambda: check_main_queue(sources, queue))
-    return findings
+    findings: list[Finding] = []
+    used = collect(findings, lambda: used_by_queue(sources, queue, path="queue.capacity"))
+    if used is not None:
+        findings += check_main_queue(sources, used)
+    return [*under("queue", check_queue(queue, used or ())), *findings]
 
 
 def _check_removal(policy: RemovalPolicy) -> list[Finding]:

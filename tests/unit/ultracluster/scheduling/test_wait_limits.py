@@ -10,6 +10,7 @@ from tests.unit.ultracluster.builders import (
     ZONE,
     block,
     queue,
+    ultra_cluster,
 )
 from tests.unit.ultracluster.scheduling.environment_resources import shown
 
@@ -70,6 +71,22 @@ def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
             TrainingQueue(stack, "Limited", environments=behind, settings=Queue(wait_limits=limits))
     else:
         assert TrainingQueue(stack, "Limited", environments=behind, settings=Queue(wait_limits=limits))
+
+
+@pytest.mark.parametrize(
+    ("named", "refused"),
+    [(("capacity",), False), (("spill",), True), (("spill", "capacity"), True), ((), True)],
+)
+def test_the_main_queue_of_a_cluster_may_limit_the_wait_for_the_unreserved_capacity_that_it_names(
+    stack: cdk.Stack, named: tuple[str, ...], *, refused: bool
+) -> None:
+    spill = CapacityReservation(reservation_id=RESERVATION, zone_id=ZONE, name="spill", max_nodes=1)
+    limited = Queue(capacity=named, wait_limits=WaitLimits(insufficient_capacity=12))
+    if refused:
+        with pytest.raises(FindingsError, match="UC6307"):
+            ultra_cluster(stack, capacity=[OnDemand(), spill], queue=limited)
+    else:
+        assert ultra_cluster(stack, capacity=[OnDemand(), spill], queue=limited)
 
 
 @pytest.mark.parametrize(
