@@ -8,7 +8,7 @@ satisfy constraint: ...").
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ultracluster_local.instance.clients import service_model
@@ -113,30 +113,8 @@ def _together(what: str, shape: Any, parts: Iterable[Any], *, shown: Any, path: 
     ECR answered so to aws-actions/amazon-ecr-login (README.md), Lambda to localstack/localstack, test_lambda_api.snapshot.json (2026-01).
     """
     if any(True for part in parts for _ in _violated(shape, part)):
-        least, most = (_number(shape, name) for name in ("min", "max"))
-        measure = "value" if shape.type_name in _NUMBERS else "length"
-        all_of_them = [
-            *([f"have {measure} less than or equal to {most}"] if most is not None else ()),
-            *([f"have {measure} greater than or equal to {least}"] if least is not None else ()),
-            *_in_enum(shape),
-            *(
-                [f"satisfy regular expression pattern: {one}"]
-                if (one := shape.metadata.get("pattern"))
-                else ()
-            ),
-        ]
-        told = ", ".join(f"Member must {one}" for one in all_of_them)
+        told = ", ".join(f"Member must {words}" for words, _ in _constraints(shape))
         yield f"Value '{_text(shown)}' at '{path}' failed to satisfy constraint: {what} must satisfy constraint: [{told}]"
-
-
-def _number(shape: Any, name: str) -> Any:
-    bound = shape.metadata.get(name)
-    return float(bound) if bound is not None and shape.type_name in {"float", "double"} else bound
-
-
-def _in_enum(shape: Any) -> list[str]:
-    known = shape.metadata.get("enum")
-    return [f"satisfy enum value set: [{', '.join(known)}]"] if known else []
 
 
 def in_case_of_model(shape: Any, value: Any) -> Any:
@@ -170,23 +148,40 @@ def _text(value: Any) -> str:
 
 
 def _violated(shape: Any, value: Any) -> Iterator[str]:
-    if shape.type_name in _NUMBERS:
-        measured, measure = (value, "value") if isinstance(value, (int, float)) else (None, "")
-    else:
-        measured, measure = (len(value), "length") if hasattr(value, "__len__") else (None, "")
+    return (words for words, holds in _constraints(shape) if not holds(value))
+
+
+def _constraints(shape: Any) -> Iterator[tuple[str, Callable[[Any], bool]]]:
+    """Return the constraints of a shape in AWS's words, and whether a value satisfies each; one of another type does."""
+    measure = "value" if shape.type_name in _NUMBERS else "length"
     least, most = shape.metadata.get("min"), shape.metadata.get("max")
+    known, pattern = shape.metadata.get("enum"), shape.metadata.get("pattern")
+    if most is not None:
+        yield (
+            f"have {measure} less than or equal to {most}",
+            lambda value: (size := _size(shape, value)) is None or size <= most,
+        )
     # Empty tags are no tags: the clients of other tools send them to AWS Batch.
-    if measured is not None and least is not None and measured < least and shape.type_name != "map":
-        yield f"have {measure} greater than or equal to {least}"
-    if measured is not None and most is not None and measured > most:
-        yield f"have {measure} less than or equal to {most}"
-    if not isinstance(value, str):
-        return
-    if value not in (shape.metadata.get("enum") or [value]):
-        yield from _in_enum(shape)
-    pattern = shape.metadata.get("pattern")
-    if pattern and (compiled := _compiled(pattern)) and not compiled.fullmatch(value):
-        yield f"satisfy regular expression pattern: {pattern}"
+    if least is not None and shape.type_name != "map":
+        yield (
+            f"have {measure} greater than or equal to {least}",
+            lambda value: (size := _size(shape, value)) is None or size >= least,
+        )
+    if known:
+        words = f"satisfy enum value set: [{', '.join(known)}]"
+        yield words, lambda value: not isinstance(value, str) or value in known
+    if pattern:
+        compiled = _compiled(pattern)
+        yield (
+            f"satisfy regular expression pattern: {pattern}",
+            lambda value: not (isinstance(value, str) and compiled) or bool(compiled.fullmatch(value)),
+        )
+
+
+def _size(shape: Any, value: Any) -> Any:
+    if shape.type_name in _NUMBERS:
+        return value if isinstance(value, (int, float)) else None
+    return len(value) if hasattr(value, "__len__") else None
 
 
 @functools.cache
