@@ -33,7 +33,7 @@ def test_takes_what_the_model_allows() -> None:
         ),
         ("fsx", "CreateFileSystem", {"StorageType": "TAPE"}, "enum value set: [SSD, HDD"),
         ("lambda", "CreateFunction", {"Timeout": 0}, "have value greater than or equal to 1"),
-        # Scalars in a collection are told together, with all that they must be: aws-actions/amazon-ecr-login, README.md, and
+        # One message names all constraints of the scalars in a collection: aws-actions/amazon-ecr-login, README.md, and
         # localstack/localstack, tests/aws/services/lambda_/test_lambda_api.snapshot.json.
         (
             "ecr",

@@ -58,8 +58,7 @@ def submitted(request: Request, *, previous: Stack | None = None, reviewed: bool
     needed = "".join(acknowledgements(template)[0])
     if needed and not acknowledged & {needed, "CAPABILITY_NAMED_IAM"}:
         raise _incapable(needed)
-    name = str(request.parameters.get("StackName", ""))
-    name = name.split("/")[1] if "/" in name else name
+    name = str(request.parameters.get("StackName", "")).rpartition(":stack/")[2].partition("/")[0]
     refuse_skipped(template, parameters, region=request.region, stack=name)
     return Submission(text=text, template=template, parameters=parameters)
 

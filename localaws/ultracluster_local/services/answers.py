@@ -1,4 +1,4 @@
-"""Words and codes of refusals that moto has otherwise than AWS: answers.toml lists them by service and what moto says."""
+"""Error codes and messages in which moto differs from AWS: answers.toml lists them by service and by moto's message."""
 
 import functools
 import html
@@ -20,7 +20,7 @@ _TABLE: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf
 
 
 def install() -> None:
-    """Replace what moto says, after all checks."""
+    """Replace moto's errors, after all checks."""
     BaseResponse.call_action = _reworded(BaseResponse.call_action)
 
 

@@ -51,7 +51,7 @@ def parse(text: str) -> dict[str, Any]:
         # JSON first: the CDK writes it, and it parses a hundred times faster than YAML.
         template = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except json.JSONDecodeError as error:
-        try:  # CloudFormation minds no comma too many: localstack/localstack, tests/aws/templates/cfn_lambda_serverless.yml ran there
+        try:  # CloudFormation accepts trailing commas: localstack/localstack, tests/aws/templates/cfn_lambda_serverless.yml ran there
             template = json.loads(re.sub(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', r"\1", text))
         except ValueError:
             where = f"(line {error.lineno}, column {error.colno + 1})"  # after the character that it did not expect

@@ -98,7 +98,7 @@ def _peers(permission: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _words(protocol: str, first: Any, last: Any, peer: str) -> str:
-    """Return how EC2 writes a rule; empty for protocols of which nobody has shown it."""
+    """Return how EC2 writes a rule; empty for protocols for which no answer of EC2 is known."""
     if protocol == "-1":
         return f"peer: {peer}, ALL, ALLOW" if peer else ""
     name = {"6": "TCP", "17": "UDP"}.get(protocol, protocol.upper())
