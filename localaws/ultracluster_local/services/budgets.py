@@ -59,10 +59,9 @@ def update_budget(request: Request) -> Mapping[str, Any]:
     """Replace a budget, except for its name, its notifications and what was spent: API_budgets_UpdateBudget."""
     given = request.parameters["NewBudget"]
     name, budgets = given["BudgetName"], _backend().budgets[ACCOUNT]
-    if name not in budgets:
-        raise ServiceError(
-            "NotFoundException", f"Unable to update budget: {name} - the budget doesn't exist."
-        )
+    if name not in budgets:  # the words are those of moto for a deletion; no answer of AWS is known
+        problem = f"Unable to update budget: {name} - the budget doesn't exist."
+        raise ServiceError("NotFoundException", problem)
     if wrong := _wrong_with_budget(given):
         raise ServiceError("InvalidParameterException", wrong[0])
     kept = {key: budgets[name].budget[key] for key in _KEPT if key in budgets[name].budget}

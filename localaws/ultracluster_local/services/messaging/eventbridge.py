@@ -190,7 +190,7 @@ def check_delete_group(request: Request) -> None:
 
 @_handlers("TestEventPattern")
 def test_event_pattern(request: Request) -> Mapping[str, Any]:
-    """Tell whether an event matches a pattern, after those who are neither are refused."""
+    """Return whether an event matches a pattern; refuse an invalid pattern, and an event that is no JSON object."""
     pattern = request.parameters["EventPattern"]
     _check_pattern(pattern)
     try:
