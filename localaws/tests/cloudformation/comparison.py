@@ -4,11 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.custom_resources import is_custom
-from ultracluster_local.cloudformation.removal import resource_context
-from ultracluster_local.cloudformation.resource_types import provider_of
-from ultracluster_local.cloudformation.stacks import stacks_of
-from ultracluster_local.instance.running import running
+from tests.cloudformation.reported import reported
 
 
 def differences(declared: Any, shown: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -63,19 +59,6 @@ def _text(value: Any) -> str:
         except ValueError:
             return text
     return text
-
-
-def reported(stack: str, *, region: str) -> dict[str, tuple[dict[str, Any], Mapping[str, Any] | None]]:
-    """Return for each resource of a stack what it declares, and what its service reports; None if it is gone."""
-    found = {}
-    deployed = stacks_of(region).get(stack)
-    for resource in deployed.resources.values():
-        if not is_custom(resource.resource_type) and resource.resource_type != "AWS::CDK::Metadata":
-            context = resource_context(deployed, resource, clients=running().clients)
-            provider = provider_of(resource.resource_type)
-            shown = provider.read(context, resource.physical_id, resource.properties)
-            found[resource.logical_id] = (dict(resource.properties), shown)
-    return found
 
 
 def differing(stack: str, *, region: str = "us-east-1") -> dict[str, list[str]]:

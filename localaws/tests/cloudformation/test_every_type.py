@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cloudformation.comparison import differences, reported
+from tests.cloudformation.comparison import differences
+from tests.cloudformation.reported import reported
 
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.registry import schemas

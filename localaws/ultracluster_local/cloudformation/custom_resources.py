@@ -47,10 +47,6 @@ class CustomResource(Provider):
         """Return the data of the last response."""
         return _answers(context).get(physical_id, {})
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - nothing to see
-        """Return nothing: a custom resource reports no properties."""
-        return {}
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Send the Update event; the old resource is deleted if the physical ID changes."""
         return _send(context, "Update", new, physical_id=physical_id, old=old)

@@ -62,10 +62,6 @@ class _NestedStack(Provider):
             return
         deploy_stack(child, given, tags=tags, verb=verb, clients=context.clients)
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Return the properties, unless the stack is deleted."""
-        return properties if stacks_of(context.region).get(physical_id).status != "DELETE_COMPLETE" else None
-
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the stack has them
         """Return the outputs."""
         outputs = stacks_of(context.region).get(physical_id).outputs

@@ -106,9 +106,9 @@ class Provider:
         """Create the resource and return its physical ID, the value of ``Ref``."""
         raise NotImplementedError
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Return the resource as the service describes it, with CloudFormation's names; None if it is gone."""
-        raise NotImplementedError
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - for subclasses
+        """Return the resource as the service describes it; None if it is gone, or described by no name of its own."""
+        return None
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - for subclasses
         """Return the attributes for ``Fn::GetAtt``. Default: none."""
@@ -241,7 +241,6 @@ class ApiProvider(Provider):
         tagging: How tags change. Default: they cannot change.
         tags_later: Whether tags are set after the creation instead of by it.
         tags_as: Resource type of the tag specification, for EC2 operations that take one.
-        renames: Path in the description by CloudFormation's name, where the two differ and `sends` does not say so.
         settings: Properties with operations of their own, in the order in which they are put.
         owner: Parameter of these operations that identifies the resource.
         apart: Properties that none of these operations takes: they direct CloudFormation, or a subclass sets them.
@@ -262,7 +261,6 @@ class ApiProvider(Provider):
     tagging: Tagging | None = None
     tags_later: bool = False
     tags_as: str = ""
-    renames: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Setting] = field(default_factory=dict)
     owner: str = ""
     apart: frozenset[str] = frozenset()
@@ -357,14 +355,6 @@ class ApiProvider(Provider):
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         """Call `reads`."""
-        shown = self._raw(context, physical_id, properties)
-        if shown is None:
-            return None
-        paths = {**self.sends, **self.renames}
-        renamed = {name: jmespath.search(path, shown) for name, path in paths.items()}
-        return {**shown, **{name: part for name, part in renamed.items() if part is not None}}
-
-    def _raw(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
         if self.reads is None:
             return {}
         operation, argument, path = self.reads
@@ -385,7 +375,7 @@ class ApiProvider(Provider):
         known, identifier = schemas.read_only(context.resource_type)
         if not {*known, *self.attribute_paths}:
             return {}
-        shown = self._raw(context, physical_id, properties) or {}
+        shown = self.read(context, physical_id, properties) or {}
         members = {name.lower(): name for name in shown}
         found = {}
         for name in (*known, *self.attribute_paths):

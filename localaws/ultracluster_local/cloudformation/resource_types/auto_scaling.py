@@ -39,11 +39,6 @@ class _Group(ApiProvider):
             raise
         return name
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the group, with its subnets as a list."""
-        shown = super().read(context, physical_id, properties)
-        return shown and {**shown, "VPCZoneIdentifier": shown["VPCZoneIdentifier"].split(",")}
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update the group, with the sizes of the template.
 

@@ -172,7 +172,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="quotaShareArn",
         reads=("DescribeQuotaShare", "quotaShareArn", "@"),
         updates=("UpdateQuotaShare", "quotaShareArn"),
-        renames={"JobQueue": "jobQueueArn"},
         tagging=_TAGS,
     ),
     "AWS::Batch::JobDefinition": _JobDefinition.described(

@@ -25,22 +25,6 @@ def _api(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noq
 class _Table(ApiProvider):
     """A table."""
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the table with point-in-time recovery and TTL."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        table = {"TableName": physical_id}
-        backups = context.call("dynamodb", "DescribeContinuousBackups", table)["ContinuousBackupsDescription"]
-        on = backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "ENABLED"
-        expiry = context.call("dynamodb", "DescribeTimeToLive", table)["TimeToLiveDescription"]
-        status = expiry.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
-        return {
-            **shown,
-            "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": on},
-            "TimeToLiveSpecification": {"AttributeName": expiry.get("AttributeName"), "Enabled": status},
-        }
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update the table; what the template no longer says stays as it is."""
         left = {key: old[key] for key in old.keys() - new.keys() if key not in {"Tags", *self.settings}}
@@ -55,10 +39,6 @@ PROVIDERS: Mapping[str, Provider] = {
         deletes=("DeleteTable", "TableName"),
         reads=("DescribeTable", "TableName", "Table"),
         attribute_paths={"StreamArn": "LatestStreamArn", "TableId": "TableId"},
-        renames={
-            "BillingMode": "BillingModeSummary.BillingMode",
-            "TableClass": "TableClassSummary.TableClass",
-        },
         generates=("TableName", 255),
         updates=("UpdateTable", "TableName"),
         settings={

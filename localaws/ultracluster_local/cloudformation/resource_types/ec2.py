@@ -1,7 +1,6 @@
 """EC2 launch templates, placement groups and Capacity Reservations."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider
 from ultracluster_local.cloudformation.values import Properties, changed_keys, to_api
@@ -22,15 +21,6 @@ class _LaunchTemplate(ApiProvider):
             context.call("ec2", "CreateLaunchTemplateVersion", request)
         return physical_id
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the latest version of the launch template."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        wanted = {"LaunchTemplateId": physical_id, "Versions": ["$Latest"]}
-        latest = context.call("ec2", "DescribeLaunchTemplateVersions", wanted)["LaunchTemplateVersions"][0]
-        return {**shown, **latest}
-
 
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::EC2::LaunchTemplate": _LaunchTemplate.described(
@@ -47,7 +37,6 @@ PROVIDERS: Mapping[str, Provider] = {
         attribute_paths={
             name: name for name in ("AvailabilityZone", "AvailabilityZoneId", "InstanceType", "Tenancy")
         },
-        renames={"InstanceCount": "TotalInstanceCount"},
         updates=("ModifyCapacityReservation", "CapacityReservationId"),
     ),
 }

@@ -19,20 +19,6 @@ def _switch(put: str, name: str, *, absent: bool) -> Setting:
 class _Vpc(ApiProvider):
     """A VPC with its DNS attributes."""
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the VPC with its DNS attributes, which DescribeVpcs does not return."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        attributes = {}
-        for name, request in (
-            ("EnableDnsSupport", "enableDnsSupport"),
-            ("EnableDnsHostnames", "enableDnsHostnames"),
-        ):
-            answer = context.call("ec2", "DescribeVpcAttribute", {"VpcId": physical_id, "Attribute": request})
-            attributes[name] = answer[name]["Value"]
-        return {**shown, **attributes}
-
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
         """Return the attributes, including resources that EC2 creates with the VPC."""
         own = {"Filters": [{"Name": "vpc-id", "Values": [physical_id]}]}
@@ -68,21 +54,6 @@ class _VpcEndpoint(ApiProvider):
         )
 
 
-class _VpcCidrBlock(ApiProvider):
-    """A further CIDR block of a VPC, one of its associations."""
-
-    def _raw(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        associations: Any = super()._raw(context, physical_id, properties) or []
-        for one in associations:
-            if one["AssociationId"] == physical_id:
-                return {"VpcId": properties["VpcId"], **one}
-        return None
-
-
-def _of_vpc(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
-    return {"VpcIds": [properties["VpcId"]]}
-
-
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::EC2::VPC": _Vpc.described(
         "ec2",
@@ -101,12 +72,11 @@ PROVIDERS: Mapping[str, Provider] = {
         tagging=EC2_TAGS,
         tags_as="vpc",
     ),
-    "AWS::EC2::VPCCidrBlock": _VpcCidrBlock(
+    "AWS::EC2::VPCCidrBlock": ApiProvider(
         service="ec2",
         creates="AssociateVpcCidrBlock",
         id_path="CidrBlockAssociation.AssociationId",
         deletes=("DisassociateVpcCidrBlock", "AssociationId"),
-        reads=("DescribeVpcs", _of_vpc, "Vpcs[0].CidrBlockAssociationSet"),
     ),
     "AWS::EC2::Subnet": ApiProvider.described(
         "ec2",
@@ -128,7 +98,6 @@ PROVIDERS: Mapping[str, Provider] = {
         "VpcEndpointId",
         deletes=("DeleteVpcEndpoints", "VpcEndpointIds[]"),
         attribute_paths={"DnsEntries": "DnsEntries[].join(':', [HostedZoneId, DnsName])"},
-        renames={"SecurityGroupIds": "Groups[].GroupId"},
         tagging=EC2_TAGS,
         tags_as="vpc-endpoint",
     ),

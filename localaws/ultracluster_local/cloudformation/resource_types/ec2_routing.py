@@ -20,15 +20,6 @@ class _Route(Provider):
         context.call("ec2", "CreateRoute", properties)
         return f"{properties['RouteTableId']}|{_destination(properties)[1]}"
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read the route from its route table."""
-        key, value = _destination(properties)
-        table = {"RouteTableIds": [properties["RouteTableId"]]}
-        for one in context.call("ec2", "DescribeRouteTables", table)["RouteTables"][0]["Routes"]:
-            if one.get(key) == value:
-                return {"RouteTableId": properties["RouteTableId"], **one}
-        return None
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
         """Replace the target of the route."""
         context.call("ec2", "ReplaceRoute", new)
@@ -59,15 +50,6 @@ class _GatewayAttachment(Provider):
             )
         context.call("ec2", "AttachInternetGateway", properties)
         return f"IGW|{properties['VpcId']}"
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read the attachment from the gateway."""
-        wanted = {"InternetGatewayIds": [properties["InternetGatewayId"]]}
-        gateways = context.call("ec2", "DescribeInternetGateways", wanted)["InternetGateways"]
-        for attachment in gateways[0]["Attachments"]:
-            if attachment["VpcId"] == properties["VpcId"]:
-                return {"VpcId": properties["VpcId"], "InternetGatewayId": properties["InternetGatewayId"]}
-        return None
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
         """Detach the gateway."""
@@ -122,7 +104,6 @@ PROVIDERS: Mapping[str, Provider] = {
         "ec2",
         "NatGateway",
         "NatGatewayId",
-        renames={"AllocationId": "NatGatewayAddresses[0].AllocationId"},
         tagging=EC2_TAGS,
         tags_as="natgateway",
     ),

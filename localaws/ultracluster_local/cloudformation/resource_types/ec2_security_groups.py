@@ -1,6 +1,6 @@
 """Security groups, their rules, and EC2's tagging."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -33,14 +33,6 @@ def _permission(rule: Properties) -> dict[str, Any]:
     return permission
 
 
-def _flat(permission: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
-    """Split an IpPermission into rules with one source or destination each."""
-    ports = (permission["IpProtocol"], permission.get("FromPort"), permission.get("ToPort"))
-    for group, member in {(group, member) for group, member in _RULE_TARGETS.values()}:
-        for one in permission.get(group) or []:
-            yield (*ports, member, one[member])
-
-
 _EVERYTHING_OUT = {"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}
 
 
@@ -67,21 +59,6 @@ class _SecurityGroup(ApiProvider):
             if permissions:
                 request = {"GroupId": group_id, "IpPermissions": permissions}
                 context.call("ec2", f"{verb}SecurityGroup{direction}", request)
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the security group with its inline rules; other resources may have added more."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        rules = {}
-        for name, permissions in (
-            ("SecurityGroupIngress", "IpPermissions"),
-            ("SecurityGroupEgress", "IpPermissionsEgress"),
-        ):
-            there = {one for permission in shown[permissions] for one in _flat(permission)}
-            declared = properties.get(name) or []
-            rules[name] = [rule for rule in declared if set(_flat(_permission(rule))) <= there]
-        return {**shown, **rules}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update rules and tags of the security group."""
@@ -125,20 +102,6 @@ class _SecurityGroupRule(Provider):
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
         """Return the ID of the rule."""
         return {"Id": physical_id}
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the rule by its ID."""
-        wanted = {"Filters": [{"Name": "group-id", "Values": [properties["GroupId"]]}]}
-        for rule in context.call("ec2", "DescribeSecurityGroupRules", wanted)["SecurityGroupRules"]:
-            if rule["SecurityGroupRuleId"] == physical_id:
-                other = (rule.get("ReferencedGroupInfo") or {}).get("GroupId")
-                names = {
-                    "SourceSecurityGroupId": other,
-                    "DestinationSecurityGroupId": other,
-                    "CidrIp": rule.get("CidrIpv4"),
-                }
-                return {**rule, **{name: value for name, value in names.items() if value}}
-        return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update the description of the rule."""

@@ -1,6 +1,5 @@
 """KMS keys and aliases, SSM parameters, ECR repositories and CDK metadata."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,22 +32,6 @@ class _Key(ApiProvider):
         enabled = str(properties.get("Enabled", True)).lower() == "true"
         context.call("kms", "EnableKey" if enabled else "DisableKey", key)
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the key with its policy, rotation and tags."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None or shown.get("KeyState") == "PendingDeletion":
-            return None
-        key = {"KeyId": physical_id}
-        policy = context.call("kms", "GetKeyPolicy", {**key, "PolicyName": "default"})["Policy"]
-        rotation = context.call("kms", "GetKeyRotationStatus", key)["KeyRotationEnabled"]
-        tags = context.call("kms", "ListResourceTags", key)["Tags"]
-        return {
-            **shown,
-            "KeyPolicy": json.loads(policy),
-            "EnableKeyRotation": rotation,
-            "Tags": [{"Key": tag["TagKey"], "Value": tag["TagValue"]} for tag in tags],
-        }
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update changed properties of the key, each with its API operation."""
         changed = set(changed_keys(old, new))
@@ -63,24 +46,12 @@ class _Key(ApiProvider):
 
 
 class _Alias(ApiProvider):
-    """An alias of a key, whose target may be an ID or an ARN."""
+    """An alias of a key."""
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the alias, with its target in the declared form."""
-        key = {"KeyId": properties["TargetKeyId"]}
-        found = [
-            one
-            for one in context.call("kms", "ListAliases", {})["Aliases"]
-            if one["AliasName"] == physical_id
-        ]
-        if not found:
-            return None
-        described = context.call("kms", "DescribeKey", key)["KeyMetadata"]
-        same = found[0].get("TargetKeyId") == described["KeyId"]
-        return {
-            "AliasName": physical_id,
-            "TargetKeyId": key["KeyId"] if same else found[0].get("TargetKeyId"),
-        }
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - KMS has no filter for names
+        """Find the alias among those of all keys."""
+        aliases = context.call("kms", "ListAliases", {})["Aliases"]
+        return next((one for one in aliases if one["AliasName"] == physical_id), None)
 
 
 class _Parameter(ApiProvider):
@@ -107,10 +78,6 @@ class _Marker(Provider):
     def create(self, context: Context, properties: Properties) -> str:  # noqa: ARG002 - nothing is made
         """Return a made-up ID."""
         return context.generated_name()
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - nothing is made
-        """Return nothing, so that nothing differs."""
-        return {}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - nothing is made
         """Return the same ID."""
@@ -144,7 +111,6 @@ PROVIDERS: Mapping[str, Provider] = {
         creates="CreateAlias",
         id_path="=AliasName",
         deletes=("DeleteAlias", "AliasName"),
-        reads=("ListAliases", lambda _, __, properties: {"KeyId": properties["TargetKeyId"]}, "Aliases[0]"),
         updates=("UpdateAlias", "AliasName"),
         prepare=lambda _, properties: {
             key: part.rsplit("/", 1)[-1] if key == "TargetKeyId" else part for key, part in properties.items()

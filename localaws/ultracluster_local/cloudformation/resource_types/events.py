@@ -1,6 +1,5 @@
 """EventBridge rules and schedules."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,16 +27,6 @@ class _Rule(ApiProvider):
             shape = service_model("events").operation_model("PutTargets").input_shape
             request = {"Rule": name, "EventBusName": properties.get("EventBusName", "default")}
             context.call("events", "PutTargets", to_api(shape, {**request, "Targets": properties["Targets"]}))
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the rule with its targets, and its pattern as a document."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        request = {"Rule": shown["Name"], "EventBusName": properties.get("EventBusName", "default")}
-        targets = context.call("events", "ListTargetsByRule", request)["Targets"]
-        pattern = {"EventPattern": json.loads(shown["EventPattern"])} if shown.get("EventPattern") else {}
-        return {**shown, "Targets": targets, **pattern}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Put the rule and its targets again, and remove old targets."""

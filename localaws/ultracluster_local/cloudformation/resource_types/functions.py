@@ -1,12 +1,9 @@
 """Lambda functions, permissions, layers and asynchronous invocation settings."""
 
 import io
-import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import (
@@ -87,38 +84,11 @@ class _Permission(Provider):
         """Return the ID of the statement."""
         return {"Id": physical_id}
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the statement from the function's policy."""
-        try:
-            policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})[
-                "Policy"
-            ]
-        except ClientError:
-            return None
-        for statement in json.loads(policy)["Statement"]:
-            if statement["Sid"] == physical_id:
-                principal = statement["Principal"]
-                condition = statement.get("Condition") or {}
-                return {
-                    "FunctionName": properties["FunctionName"],
-                    "Action": statement["Action"],
-                    "Principal": next(iter(principal.values())) if isinstance(principal, dict) else principal,
-                    **{name: value for part in condition.values() for name, value in _condition(part)},
-                }
-        return None
-
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
         """Remove the statement from the function's policy."""
         request = {"FunctionName": properties["FunctionName"], "StatementId": physical_id}
         with unless_gone():
             context.call("lambda", "RemovePermission", request)
-
-
-def _condition(part: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    names = {"AWS:SourceArn": "SourceArn", "AWS:SourceAccount": "SourceAccount"}
-    for key, value in part.items():
-        if key in names:
-            yield names[key], value
 
 
 class _EventInvokeConfig(ApiProvider):
@@ -146,7 +116,6 @@ PROVIDERS: Mapping[str, Provider] = {
         id_path="FunctionName",
         deletes=("DeleteFunction", "FunctionName"),
         reads=("GetFunctionConfiguration", "FunctionName", "@"),
-        renames={"Layers": "Layers[].Arn"},
         generates=("FunctionName", 64),
         settings={
             "ReservedConcurrentExecutions": Setting(

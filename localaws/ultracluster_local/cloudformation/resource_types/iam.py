@@ -4,8 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from ultracluster_local.cloudformation.providers import (
     ApiProvider,
     Context,
@@ -58,31 +56,6 @@ class _Identity(ApiProvider):
             for group in sorted(groups):
                 context.call("iam", f"{verb}Group", {**owner, "GroupName": group})
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the identity with its policies and groups, which its description lacks."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        kind, owner = self._kind, {f"{self._kind}Name": physical_id}
-        attached = context.call("iam", f"ListAttached{kind}Policies", owner)["AttachedPolicies"]
-        # AWS::IAM::Policy and AWS::IAM::ManagedPolicy may add others to the same identity.
-        own = [
-            {
-                "PolicyName": name,
-                "PolicyDocument": context.call("iam", f"Get{kind}Policy", {**owner, "PolicyName": name})[
-                    "PolicyDocument"
-                ],
-            }
-            for name in _inline(properties)
-            if name in context.call("iam", f"List{kind}Policies", owner)["PolicyNames"]
-        ]
-        arns = [one["PolicyArn"] for one in attached if one["PolicyArn"] in _arns(properties)]
-        found = {**shown, "ManagedPolicyArns": arns, "Policies": own}
-        if kind == "User":
-            groups = context.call("iam", "ListGroupsForUser", owner)["Groups"]
-            found["Groups"] = [one["GroupName"] for one in groups]
-        return found
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Update policies and groups, the description with the duration of sessions, then all else."""
         self._set_policies(context, physical_id, old, new)
@@ -124,20 +97,6 @@ class _InlinePolicy(Provider):
             }
             context.call("iam", f"Put{kind}Policy", request)
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read the policy from its first owner, with the owners that still have it."""
-        documents, owners = [], {"Roles": [], "Users": [], "Groups": []}  # type: ignore[var-annotated]
-        for kind, owner in _owners(properties):
-            request = {f"{kind}Name": owner, "PolicyName": properties["PolicyName"]}
-            try:
-                documents.append(context.call("iam", f"Get{kind}Policy", request)["PolicyDocument"])
-            except ClientError:
-                continue
-            owners[f"{kind}s"].append(owner)
-        if not documents:
-            return None
-        return {"PolicyName": properties["PolicyName"], "PolicyDocument": documents[0], **owners}
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Embed the new document and remove the old one from former owners."""
         self._put(context, new)
@@ -173,20 +132,6 @@ class _ManagedPolicy(ApiProvider):
         for kind, owner in _owners(properties):
             context.call("iam", f"Attach{kind}Policy", {f"{kind}Name": owner, "PolicyArn": arn})
         return arn
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the policy with the document of its default version and its owners."""
-        shown = super().read(context, physical_id, properties)
-        if shown is None:
-            return None
-        policy = {"PolicyArn": physical_id}
-        version = context.call("iam", "GetPolicyVersion", {**policy, "VersionId": shown["DefaultVersionId"]})
-        owners = context.call("iam", "ListEntitiesForPolicy", policy)
-        named = {
-            f"{kind}s": [one[f"{kind}Name"] for one in owners[f"Policy{kind}s"]]
-            for kind in ("Role", "User", "Group")
-        }
-        return {**shown, "PolicyDocument": version["PolicyVersion"]["Document"], **named}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Create a new default version, keeping one old version, and update attachments."""
@@ -243,7 +188,6 @@ class _InstanceProfile(ApiProvider):
         super().delete(context, physical_id, properties)
 
 
-_BOUNDARY = {"PermissionsBoundary": "PermissionsBoundary.PermissionsBoundaryArn"}
 _BY_THE_CLASS = frozenset({"ManagedPolicyArns", "Policies", "Groups"})
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -251,7 +195,6 @@ PROVIDERS: Mapping[str, Provider] = {
         "iam",
         "Role",
         "RoleName",
-        renames=_BOUNDARY,
         generates=("RoleName", 64),
         tagging=Tagging(service="iam", add="TagRole", remove="UntagRole", target="RoleName"),
         settings={
@@ -267,7 +210,6 @@ PROVIDERS: Mapping[str, Provider] = {
         "iam",
         "User",
         "UserName",
-        renames=_BOUNDARY,
         generates=("UserName", 64),
         tagging=Tagging(service="iam", add="TagUser", remove="UntagUser", target="UserName"),
         settings=_boundary("User"),
@@ -294,7 +236,6 @@ PROVIDERS: Mapping[str, Provider] = {
         "iam",
         "InstanceProfile",
         "InstanceProfileName",
-        renames={"Roles": "Roles[].RoleName"},
         generates=("InstanceProfileName", 128),
         apart=frozenset({"Roles"}),
     ),

@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from ultracluster_local.cloudformation.providers import (
     ApiProvider,
     Context,
@@ -79,19 +77,6 @@ class _PolicyOf(Provider):
         else:
             request = {self._target: target, "AttributeName": "Policy", "AttributeValue": text}
         context.call(self._service, self._operation, request)
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read the policy from the first target."""
-        first = {self._target: properties[self._targets][0]}
-        try:
-            if self._service == "sqs":
-                answer = context.call("sqs", "GetQueueAttributes", {**first, "AttributeNames": ["Policy"]})
-            else:
-                answer = context.call("sns", "GetTopicAttributes", first)
-        except ClientError:
-            return None
-        text = answer.get("Attributes", {}).get("Policy")
-        return {"PolicyDocument": json.loads(text)} if text else None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Put the new policy and remove the old one from former targets."""

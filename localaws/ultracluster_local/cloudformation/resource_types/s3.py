@@ -1,14 +1,11 @@
 """S3 buckets and their policies."""
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider
-from ultracluster_local.cloudformation.resource_types.s3_settings import READ_SETTINGS, SETTINGS
+from ultracluster_local.cloudformation.resource_types.s3_settings import SETTINGS
 from ultracluster_local.cloudformation.values import Properties
 
 __all__ = ["PROVIDERS"]
@@ -73,21 +70,6 @@ class _Bucket(ApiProvider):
             "WebsiteURL": f"http://{physical_id}.s3-website-{context.region}.amazonaws.com",
         }
 
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - a provider's signature
-        """Read the settings that S3 returns in the same form."""
-        bucket = {"Bucket": physical_id}
-        try:
-            context.call("s3", "HeadBucket", bucket)
-        except ClientError:
-            return None
-        shown: dict[str, Any] = {"BucketName": physical_id}
-        for name, operation, pick in READ_SETTINGS:
-            try:
-                shown[name] = pick(context.call("s3", operation, bucket))
-            except ClientError:  # the setting is absent
-                shown[name] = None
-        return shown
-
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Put changed settings, and delete removed ones; versioning is suspended last, as S3 refuses replication without it."""
         if old.get(_METRICS) != new.get(_METRICS):
@@ -128,28 +110,20 @@ def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]])
             context.call("s3", "DeleteBucketMetricsConfiguration", request)
 
 
-class _BucketPolicy(ApiProvider):
-    """A bucket policy, which is stored and not enforced."""
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the bucket policy as a document."""
-        shown = super().read(context, physical_id, properties)
-        return shown and {"Bucket": physical_id, "PolicyDocument": json.loads(shown["Policy"])}
-
-
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::S3::Bucket": _Bucket(
         service="s3",
         creates="CreateBucket",
         id_path="=Bucket",
         deletes=("DeleteBucket", "Bucket"),
+        reads=("GetBucketLocation", "Bucket", "@"),
         sends={"BucketName": "Bucket", "ObjectLockEnabled": "ObjectLockEnabledForBucket"},
         prepare=_at_creation,
         settings=SETTINGS,
         owner="Bucket",
         apart=frozenset({_METRICS}),
     ),
-    "AWS::S3::BucketPolicy": _BucketPolicy(
+    "AWS::S3::BucketPolicy": ApiProvider(
         service="s3",
         creates="PutBucketPolicy",
         id_path="=Bucket",

@@ -2,13 +2,13 @@
 
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import Setting
 
-__all__ = ["READ_SETTINGS", "SETTINGS"]
+__all__ = ["SETTINGS"]
 
 
 def _lifecycle(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,10 +113,6 @@ def _notified(one: Mapping[str, Any], source: str, target: str) -> dict[str, Any
     return result
 
 
-def _as_is(value: Any) -> Any:
-    return value
-
-
 def _canned(value: str) -> dict[str, str]:
     """Convert ``LogDeliveryWrite`` to ``log-delivery-write``."""
     return {"ACL": re.sub(r"(?<=[a-z])(?=[A-Z])", "-", value).lower()}
@@ -148,63 +144,3 @@ SETTINGS: Mapping[str, Setting] = {
         remove="DeleteBucketTagging",
     ),
 }
-
-
-def _shown_encryption(answer: Mapping[str, Any]) -> dict[str, Any]:
-    rules = [
-        {
-            "ServerSideEncryptionByDefault": rule["ApplyServerSideEncryptionByDefault"],
-            **{key: rule[key] for key in ("BucketKeyEnabled",) if key in rule},
-        }
-        for rule in answer["ServerSideEncryptionConfiguration"]["Rules"]
-    ]
-    return {"ServerSideEncryptionConfiguration": rules}
-
-
-def _shown_lifecycle(answer: Mapping[str, Any]) -> dict[str, Any]:
-    rules = []
-    for rule in answer["Rules"]:
-        one = {key: part for key, part in rule.items() if key not in {"Filter", "Transitions", "Expiration"}}
-        one["Id"] = rule["ID"]
-        one["Prefix"] = (rule.get("Filter") or {}).get("Prefix", "")
-        if "Transitions" in rule:
-            one["Transitions"] = [
-                {"TransitionInDays": part.get("Days"), "StorageClass": part["StorageClass"]}
-                for part in rule["Transitions"]
-            ]
-        if "Days" in (rule.get("Expiration") or {}):
-            one["ExpirationInDays"] = rule["Expiration"]["Days"]
-        rules.append(one)
-    return {"Rules": rules}
-
-
-def _shown_replication(answer: Mapping[str, Any]) -> dict[str, Any]:
-    configuration = answer["ReplicationConfiguration"]
-    rules = [
-        {"Id" if key == "ID" else key: part for key, part in rule.items()} for rule in configuration["Rules"]
-    ]
-    return {"Role": configuration["Role"], "Rules": rules}
-
-
-def _shown_metrics(answer: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    shown = [
-        {"Id": one["Id"], **({"Prefix": one["Filter"]["Prefix"]} if "Filter" in one else {})}
-        for one in answer.get("MetricsConfigurationList", [])
-    ]
-    return shown or None
-
-
-READ_SETTINGS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Any]], ...] = (
-    ("VersioningConfiguration", "GetBucketVersioning", _as_is),
-    (
-        "PublicAccessBlockConfiguration",
-        "GetPublicAccessBlock",
-        lambda answer: answer["PublicAccessBlockConfiguration"],
-    ),
-    ("Tags", "GetBucketTagging", lambda answer: answer["TagSet"]),
-    ("BucketEncryption", "GetBucketEncryption", _shown_encryption),
-    ("LifecycleConfiguration", "GetBucketLifecycleConfiguration", _shown_lifecycle),
-    ("MetricsConfigurations", "ListBucketMetricsConfigurations", _shown_metrics),
-    ("ReplicationConfiguration", "GetBucketReplication", _shown_replication),
-)
-"""Property, operation that reads it, and conversion of its response to CloudFormation's form."""

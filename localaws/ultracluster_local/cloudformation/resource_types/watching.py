@@ -1,7 +1,5 @@
 """Log groups, metric filters, alarms, dashboards and budgets."""
 
-import json
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,104 +23,12 @@ def _log_group(context: Context, physical_id: str, properties: Properties) -> Ma
     return {"logGroupNamePrefix": physical_id}
 
 
-class _MetricFilter(Provider):
-    """A metric filter, identified by its name and log group."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Put the metric filter."""
-        name = str(properties.get("FilterName") or context.generated_name(limit=512))
-        transformations = [
-            {
-                **{f"{key[0].lower()}{key[1:]}": value for key, value in one.items() if key != "Dimensions"},
-                **(
-                    {"dimensions": {each["Key"]: each["Value"] for each in one["Dimensions"]}}
-                    if "Dimensions" in one
-                    else {}
-                ),
-            }
-            for one in properties["MetricTransformations"]
-        ]
-        request = {
-            "filterName": name,
-            "logGroupName": properties["LogGroupName"],
-            "filterPattern": properties["FilterPattern"],
-            "metricTransformations": transformations,
-        }
-        context.call("logs", "PutMetricFilter", request)
-        return name
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the metric filter from its log group."""
-        asked = {"logGroupName": properties["LogGroupName"], "filterNamePrefix": physical_id}
-        for one in context.call("logs", "DescribeMetricFilters", asked)["metricFilters"]:
-            if one["filterName"] == physical_id:
-                transformations = [
-                    {
-                        f"{key[0].upper()}{key[1:]}": value
-                        for key, value in each.items()
-                        if key != "dimensions"
-                    }
-                    | (
-                        {"Dimensions": [{"Key": k, "Value": v} for k, v in each["dimensions"].items()]}
-                        if each.get("dimensions")
-                        else {}
-                    )
-                    for each in one["metricTransformations"]
-                ]
-                return {
-                    "LogGroupName": one["logGroupName"],
-                    "FilterPattern": one["filterPattern"],
-                    "MetricTransformations": transformations,
-                }
-        return None
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Delete and put the metric filter, since moto does not overwrite it."""
-        self.delete(context, physical_id, old)
-        return self.create(context, {**new, "FilterName": physical_id})
-
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Delete the metric filter, unless it is already deleted."""
-        if self.read(context, physical_id, properties) is not None:
-            where = {"logGroupName": properties["LogGroupName"], "filterName": physical_id}
-            context.call("logs", "DeleteMetricFilter", where)
+def _metric_filter(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+    return {"logGroupName": properties["LogGroupName"], "filterName": physical_id}
 
 
-class _Dashboard(ApiProvider):
-    """A dashboard."""
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the body of the dashboard as a document, so that white space does not count."""
-        shown = super().read(context, physical_id, properties)
-        return shown and {**shown, "DashboardBody": json.dumps(json.loads(shown["DashboardBody"]))}
-
-
-class _Budget(Provider):
+class _Budget(ApiProvider):
     """A budget with its notifications."""
-
-    def create(self, context: Context, properties: Properties) -> str:
-        """Create the budget."""
-        budget = json.loads(json.dumps(properties["Budget"]))
-        budget.setdefault("BudgetName", f"{context.logical_id}-{uuid.uuid4().hex[:12]}")
-        context.call("budgets", "CreateBudget", self._request(context, budget, properties))
-        return str(budget["BudgetName"])
-
-    def _request(self, context: Context, budget: dict[str, Any], properties: Properties) -> dict[str, Any]:
-        if "BudgetLimit" in budget:
-            limit = budget["BudgetLimit"]
-            budget["BudgetLimit"] = {"Amount": str(limit["Amount"]), "Unit": limit["Unit"]}
-        notifications = json.loads(json.dumps(properties.get("NotificationsWithSubscribers") or []))
-        for one in notifications:
-            one["Notification"]["Threshold"] = float(one["Notification"]["Threshold"])
-        return {"AccountId": context.account, "Budget": budget, "NotificationsWithSubscribers": notifications}
-
-    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the id is all
-        """Read the budget by its name."""
-        answer = context.call("budgets", "DescribeBudgets", {"AccountId": context.account})
-        for budget in answer.get("Budgets") or []:
-            if budget["BudgetName"] == physical_id:
-                return {"Budget": budget}
-        return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Replace the budget under its name."""
@@ -131,10 +37,14 @@ class _Budget(Provider):
         self.delete(context, physical_id, old)
         return self.create(context, {**new, "Budget": {**new["Budget"], "BudgetName": physical_id}})
 
-    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Delete the budget."""
-        if self.read(context, physical_id, properties) is not None:
-            context.call("budgets", "DeleteBudget", {"AccountId": context.account, "BudgetName": physical_id})
+
+def _budget(context: Context, properties: dict[str, Any]) -> dict[str, Any]:
+    budget = {"BudgetName": context.generated_name(limit=100), **properties["Budget"]}
+    return {**properties, "AccountId": context.account, "Budget": budget}
+
+
+def _budget_name(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+    return {"AccountId": context.account, "BudgetName": physical_id}
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -152,7 +62,14 @@ PROVIDERS: Mapping[str, Provider] = {
         owner="logGroupName",
         tagging=Tagging(service="logs", attribute="Arn"),
     ),
-    "AWS::Logs::MetricFilter": _MetricFilter(),
+    "AWS::Logs::MetricFilter": ApiProvider(
+        service="logs",
+        creates="PutMetricFilter",
+        updates=("PutMetricFilter", _metric_filter),
+        id_path="=filterName",
+        deletes=("DeleteMetricFilter", _metric_filter),
+        generates=("FilterName", 512),
+    ),
     "AWS::CloudWatch::Alarm": ApiProvider(
         service="cloudwatch",
         creates="PutMetricAlarm",
@@ -178,7 +95,7 @@ PROVIDERS: Mapping[str, Provider] = {
         generates=("AlarmName", 255),
         tagging=_CLOUDWATCH_TAGS,
     ),
-    "AWS::CloudWatch::Dashboard": _Dashboard(
+    "AWS::CloudWatch::Dashboard": ApiProvider(
         service="cloudwatch",
         creates="PutDashboard",
         updates=("PutDashboard", "DashboardName"),
@@ -187,5 +104,12 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("GetDashboard", "DashboardName", "@"),
         generates=("DashboardName", 255),
     ),
-    "AWS::Budgets::Budget": _Budget(),
+    "AWS::Budgets::Budget": _Budget(
+        service="budgets",
+        creates="CreateBudget",
+        id_path="=Budget.BudgetName",
+        deletes=("DeleteBudget", _budget_name),
+        reads=("DescribeBudget", _budget_name, "@"),
+        prepare=_budget,
+    ),
 }
