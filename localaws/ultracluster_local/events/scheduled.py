@@ -1,6 +1,6 @@
 """Scheduled rules and EventBridge schedules that fire between two times."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -9,8 +9,8 @@ from moto.events.models import events_backends
 from moto.scheduler.models import scheduler_backends
 
 from ultracluster_local.events.delivery import deliver, new_event
-from ultracluster_local.events.schedule_expressions import due_times
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.messaging.schedule_expressions import due_times
 
 __all__ = ["Firing", "firings"]
 
@@ -55,63 +55,60 @@ def _rules(after: datetime, until: datetime, most: int) -> Iterator[Firing]:
         rules = backend.event_buses["default"].rules
         for name, rule in list(rules.items()):
             expression = rule.scheduled_expression
-            if not expression or rule.state == "DISABLED":
-                continue
+            if expression and rule.state != "DISABLED":
 
-            def fire(
-                rules: Any = rules, name: str = name, expression: str = expression, region: str = region
-            ) -> None:
-                rule = rules.get(name)
-                if rule is None or rule.state == "DISABLED" or rule.scheduled_expression != expression:
-                    return
-                event = new_event(
-                    region=region,
-                    source="aws.events",
-                    detail_type="Scheduled Event",
-                    detail={},
-                    resources=[rule.arn],
-                )
-                for target in list(rule.targets):
-                    deliver(target, event, rule=rule.arn, region=region)
+                def fire(rule: Any, region: str = region) -> None:
+                    event = _event(region, "aws.events", {}, rule.arn)
+                    for target in list(rule.targets):
+                        deliver(target, event, rule=rule.arn, region=region)
 
-            for moment in _thinned(list(due_times(expression, after=after, until=until)), most):
-                yield Firing(moment=moment, fire=fire)
+                times = _thinned(list(due_times(expression, after=after, until=until)), most)
+                yield from _unless_changed(rules, name, "scheduled_expression", fire, times)
 
 
 def _schedules(after: datetime, until: datetime, most: int) -> Iterator[Firing]:
     for region, backend in list(scheduler_backends[ACCOUNT].items()):
         for group in list(backend.schedule_groups.values()):
             for name, schedule in list(group.schedules.items()):
-                expression = schedule.schedule_expression
-                if schedule.state == "DISABLED":
-                    continue
+                if schedule.state != "DISABLED":
 
-                def fire(
-                    group: Any = group, name: str = name, expression: str = expression, region: str = region
-                ) -> None:
-                    schedule = group.schedules.get(name)
-                    if (
-                        schedule is None
-                        or schedule.state == "DISABLED"
-                        or schedule.schedule_expression != expression
-                    ):
-                        return
-                    event = new_event(
-                        region=region,
-                        source="aws.scheduler",
-                        detail_type="Scheduled Event",
-                        detail="{}",
-                        resources=[schedule.arn],
+                    def fire(schedule: Any, region: str = region) -> None:
+                        event = _event(region, "aws.scheduler", "{}", schedule.arn)
+                        deliver(schedule.target, event, rule=schedule.arn, region=region)
+
+                    # A schedule's start and end dates limit its expression.
+                    start, end = (_moment(one) for one in (schedule.start_date, schedule.end_date))
+                    zone, expression = schedule.schedule_expression_timezone, schedule.schedule_expression
+                    due = due_times(expression, after=after, until=until, zone=zone)
+                    times = [one for one in due if (not start or one >= start) and (not end or one <= end)]
+                    yield from _unless_changed(
+                        group.schedules, name, "schedule_expression", fire, _thinned(times, most)
                     )
-                    deliver(schedule.target, event, rule=schedule.arn, region=region)
 
-                # A schedule's start and end dates limit its expression.
-                start, end = (_moment(one) for one in (schedule.start_date, schedule.end_date))
-                zone = schedule.schedule_expression_timezone
-                due = due_times(expression, after=after, until=until, zone=zone)
-                times = [one for one in due if (not start or one >= start) and (not end or one <= end)]
-                for moment in _thinned(times, most):
-                    yield Firing(moment=moment, fire=fire)
+
+def _event(region: str, source: str, detail: Any, arn: str) -> Any:
+    return new_event(
+        region=region, source=source, detail_type="Scheduled Event", detail=detail, resources=[arn]
+    )
+
+
+def _unless_changed(
+    known: Mapping[str, Any],
+    name: str,
+    member: str,
+    fire: Callable[[Any], None],
+    times: list[datetime],
+) -> Iterator[Firing]:
+    """Yield the firings of a rule or schedule, which look it up again when they are due."""
+    expression = getattr(known[name], member)
+
+    def fire_it() -> None:
+        found = known.get(name)
+        if found is not None and found.state != "DISABLED" and getattr(found, member) == expression:
+            fire(found)
+
+    for moment in times:
+        yield Firing(moment=moment, fire=fire_it)
 
 
 def _moment(stored: object) -> datetime | None:

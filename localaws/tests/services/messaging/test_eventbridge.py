@@ -135,3 +135,25 @@ def test_an_update_of_a_schedule_sets_back_what_it_leaves_out(local_aws: LocalAw
     scheduler.update_schedule(**given)
     shown = scheduler.get_schedule(Name="s")
     assert {name: shown.get(name) for name in settings} == {name: defaults.get(name) for name in settings}
+
+
+GROUP = f"arn:aws:scheduler:us-east-1:{ACCOUNT}:schedule-group/none"
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "code", "words"),
+    [
+        ("create_schedule_group", {"Name": "default"}, "ConflictException", "Schedule group default already exists."),
+        ("delete_schedule_group", {"Name": "default"}, "ValidationException", "The default schedule group cannot be deleted."),
+        ("delete_schedule_group", {"Name": "none"}, "ResourceNotFoundException", "Schedule group none does not exist."),
+        ("list_schedules", {"GroupName": "none"}, "ResourceNotFoundException", "Schedule group none does not exist."),
+        ("list_tags_for_resource", {"ResourceArn": GROUP}, "ResourceNotFoundException", "Schedule group none does not exist."),
+        ("tag_resource", {"ResourceArn": GROUP, "Tags": []}, "ResourceNotFoundException", "Schedule group none does not exist."),
+    ],
+)  # fmt: skip
+def test_a_group_of_schedules_is_there_or_not(
+    local_aws: LocalAws, call: str, given: dict[str, Any], code: str, words: str
+) -> None:
+    scheduler = local_aws.client("scheduler")
+    assert refusal(getattr(scheduler, call), **given) == (code, words)
+    assert scheduler.list_schedules()["Schedules"] == []

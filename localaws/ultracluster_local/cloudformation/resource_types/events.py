@@ -15,30 +15,25 @@ class _Rule(ApiProvider):
 
     def create(self, context: Context, properties: Properties) -> str:
         """Put the rule, then its targets."""
+        name, bus = self._put(context, properties), properties.get("EventBusName", "default")
+        return name if bus == "default" else f"{bus}|{name}"
+
+    def _put(self, context: Context, properties: Properties) -> str:
         rest = {key: part for key, part in properties.items() if key != "Targets"}
         request = self._request(context, rest, "PutRule")
         context.call("events", "PutRule", request)
-        self._put_targets(context, request["Name"], properties)
-        bus = properties.get("EventBusName", "default")
-        return str(request["Name"]) if bus == "default" else f"{bus}|{request['Name']}"
-
-    def _put_targets(self, context: Context, name: str, properties: Properties) -> None:
         if properties.get("Targets"):
             shape = service_model("events").operation_model("PutTargets").input_shape
-            request = {"Rule": name, "EventBusName": properties.get("EventBusName", "default")}
-            context.call("events", "PutTargets", to_api(shape, {**request, "Targets": properties["Targets"]}))
+            where = {"Rule": request["Name"], "EventBusName": properties.get("EventBusName", "default")}
+            context.call("events", "PutTargets", to_api(shape, {**where, "Targets": properties["Targets"]}))
+        return str(request["Name"])
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put the rule and its targets again, and remove old targets."""
+        """Remove old targets, and put the rule and its targets again."""
         name = physical_id.rsplit("|", 1)[-1]
-        rest = {key: part for key, part in new.items() if key not in {"Targets", "Tags"}}
-        request = self._request(context, {**rest, "Name": name}, "PutRule")
-        context.call("events", "PutRule", request)
-        ids = {one["Id"] for one in old.get("Targets") or []} - {
-            one["Id"] for one in new.get("Targets") or []
-        }
-        self._remove_targets(context, name, new, sorted(ids))
-        self._put_targets(context, name, new)
+        kept, before = ({one["Id"] for one in side.get("Targets") or []} for side in (new, old))
+        self._remove_targets(context, name, new, sorted(before - kept))
+        self._put(context, {key: part for key, part in new.items() if key != "Tags"} | {"Name": name})
         return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
 
     def _remove_targets(self, context: Context, name: str, properties: Properties, ids: list[str]) -> None:

@@ -17,7 +17,7 @@ from ultracluster_local.services.checks import Checks, given_parameters
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
 from ultracluster_local.services.messaging.event_patterns import problem
-from ultracluster_local.services.messaging.schedule_grammar import is_schedule
+from ultracluster_local.services.messaging.schedule_expressions import is_schedule
 from ultracluster_local.services.replacing import instead_of
 
 __all__: list[str] = []
@@ -105,29 +105,18 @@ def check_put_targets(request: Request) -> None:
             raise _invalid(f"{service} is not a supported service for a target.")
         if service in _TAKE_NO_ROLE and target.get("RoleArn"):  # cloudformation-coverage-roadmap#351
             raise _invalid(f"RoleArn is not supported for target {target['Arn']}.")
-        if target.get("Input") and not _is_json(
-            target["Input"]
-        ):  # awsdocs/aws-cloudformation-user-guide#1010
+        # awsdocs/aws-cloudformation-user-guide#1010
+        if target.get("Input") and not _is_json(target["Input"]):
             raise _invalid(f"Input for target {target['Id']} is not a valid JSON text.")
         if service in _NEED_A_ROLE and not target.get("RoleArn"):
             raise _invalid(f"RoleArn is required for target {target['Arn']}.")
-    rule = _rule(request)
-    if len({*(rule.targets_ids if rule else ()), *(target["Id"] for target in targets)}) > _MOST_TARGETS:
-        raise ServiceError(
-            "LimitExceededException", "The requested resource exceeds the maximum number allowed."
-        )
-
-
-class _Rule:
-    def __init__(self, rule: Any) -> None:
-        self.targets_ids = [one.id if hasattr(one, "id") else one["Id"] for one in rule.targets]
-
-
-def _rule(request: Request) -> _Rule | None:
     bus = request.parameters.get("EventBusName", "default").rsplit("/", 1)[-1]
     found = events_backends[ACCOUNT][request.region].event_buses.get(bus)
     rule = found.rules.get(request.parameters["Rule"]) if found is not None else None
-    return _Rule(rule) if rule is not None else None
+    kept = {one["Id"] for one in rule.targets} if rule is not None else set()
+    if len(kept | {target["Id"] for target in targets}) > _MOST_TARGETS:
+        problem = "The requested resource exceeds the maximum number allowed."
+        raise ServiceError("LimitExceededException", problem)
 
 
 def _check_placeholders(target: Mapping[str, Any]) -> None:
@@ -154,37 +143,32 @@ def check_schedule(request: Request) -> None:
     earliest = CLOCK.now() - _EARLIEST_START
     if start and not expression.startswith("at(") and start.replace(tzinfo=UTC) < earliest:
         raise _invalid("The StartDate you specify cannot be earlier than 5 minutes ago.")  # getmoto/moto#8172
-    role = request.parameters["Target"].get("RoleArn", "")
+    target = request.parameters["Target"]
+    service = (target["Arn"].split(":") + [""] * 3)[2]
+    # API_Target: those read their input
+    if service in {"lambda", "states", "events"} and target.get("Input") and not _is_json(target["Input"]):
+        raise _invalid("The input must be a well-formed JSON.")
+    role = target.get("RoleArn", "")
     if not can_assume("scheduler.amazonaws.com", role):
         raise _invalid(
             "The execution role you provide must allow AWS EventBridge Scheduler to assume the role."
         )
 
 
-@_scheduler("CreateSchedule", "UpdateSchedule")
-def check_input(request: Request) -> None:
-    """Refuse an input that is no JSON for the targets that read one: API_Target."""
-    target = request.parameters["Target"]
-    service = (target["Arn"].split(":") + [""] * 3)[2]
-    if service in {"lambda", "states", "events"} and target.get("Input") and not _is_json(target["Input"]):
-        raise _invalid("The input must be a well-formed JSON.")
-
-
-@_scheduler("CreateScheduleGroup")
-def check_create_group(request: Request) -> None:
-    """Refuse a group that exists: API_CreateScheduleGroup, ConflictException."""
-    name = request.parameters["Name"]
-    if name in scheduler_backends[ACCOUNT][request.region].schedule_groups:
-        raise ServiceError("ConflictException", f"Schedule group {name} already exists.")
-
-
-@_scheduler("DeleteScheduleGroup")
-def check_delete_group(request: Request) -> None:
-    """Refuse to delete the default group: scheduler/latest/UserGuide/managing-schedule-group-delete.html."""
-    name = request.parameters["Name"]
-    if name not in scheduler_backends[ACCOUNT][request.region].schedule_groups:
+@_scheduler("CreateSchedule", "CreateScheduleGroup", "DeleteScheduleGroup", "ListSchedules", "UpdateSchedule")
+@_scheduler("ListTagsForResource", "TagResource", "UntagResource")
+def check_group(request: Request) -> None:
+    """Refuse a group that exists, or does not, and to delete the default one: scheduler/latest/UserGuide/managing-schedule-group-delete.html."""
+    given, known = request.parameters, scheduler_backends[ACCOUNT][request.region].schedule_groups
+    of_group = "ScheduleGroup" in request.operation
+    name = given["Name"] if of_group else given.get("GroupName") or "default"
+    name = given.get("ResourceArn", name).rpartition("/")[2]
+    if request.operation == "CreateScheduleGroup":
+        if name in known:  # API_CreateScheduleGroup
+            raise ServiceError("ConflictException", f"Schedule group {name} already exists.")
+    elif name not in known:
         raise ServiceError("ResourceNotFoundException", f"Schedule group {name} does not exist.")
-    if request.parameters["Name"] == "default":
+    elif of_group and name == "default":
         raise _invalid("The default schedule group cannot be deleted.")
 
 
@@ -212,14 +196,6 @@ def check_put_events(request: Request) -> None:
     )
     if size > _MOST_BYTES_OF_EVENTS:
         raise _invalid("Total size of the entries in the request is over the limit.")
-
-
-@_scheduler("CreateSchedule", "UpdateSchedule")
-def check_group(request: Request) -> None:
-    """Refuse a schedule group that does not exist."""
-    name = request.parameters.get("GroupName") or "default"
-    if name not in scheduler_backends[ACCOUNT][request.region].schedule_groups:
-        raise ServiceError("ResourceNotFoundException", f"Schedule group {name} does not exist.")
 
 
 @instead_of(EventBridgeSchedulerBackend, "create_schedule")

@@ -1,10 +1,10 @@
-"""When schedules are due."""
+"""What is a schedule expression, and when it is due."""
 
 from datetime import UTC, datetime
 
 import pytest
 
-from ultracluster_local.events.schedule_expressions import due_times
+from ultracluster_local.services.messaging.schedule_expressions import due_times, is_schedule
 
 
 def at(text: str) -> datetime:
@@ -70,5 +70,70 @@ def test_local_times_follow_their_zone_and_skip_the_hour_that_is_not_there() -> 
     ],
 )
 def test_refuses_what_it_does_not_understand(expression: str) -> None:
-    with pytest.raises(ValueError, match=r"does not understand|Invalid isoformat"):
+    with pytest.raises(ValueError, match="does not understand"):
         due(expression, "2026-12-01T00:00", "2026-12-02T00:00")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "rate(1 minute)",
+        "rate(5 minutes)",
+        "rate(99999999 days)",
+        "cron(0 9 * * ? *)",
+        "cron(0/15 8-18 ? * MON-FRI 2026)",
+        "cron(0 9 L * ? *)",
+        "cron(0 9 LW * ? *)",
+        "cron(0 9 15W * ? *)",
+        "cron(0 9 ? * 2#1 *)",
+        "cron(0 9 ? JAN,jul 6L *)",
+    ],
+)
+def test_rates_and_cron_expressions_are_schedules_everywhere(expression: str) -> None:
+    assert is_schedule(expression, one_time=False)
+    assert is_schedule(expression, one_time=True)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "",
+        "every minute",
+        "rate(0 minutes)",
+        "rate(1 minutes)",
+        "rate(2 minute)",
+        "rate(1 week)",
+        "rate(100000000 days)",
+        "cron(0 9 * * *)",
+        "cron(0 9 * * * *)",
+        "cron(0 9 ? * ? *)",
+        "cron(? 9 * * ? *)",
+        "cron(60 9 * * ? *)",
+        "cron(0 24 * * ? *)",
+        "cron(0 9 0 * ? *)",
+        "cron(0 9 32W * ? *)",
+        "cron(0 9 * 13 ? *)",
+        "cron(0 9 ? * 8 *)",
+        "cron(0 9 ? * 2#6 *)",
+        "cron(0 9 * * ? 1969)",
+        "cron(0/0 9 * * ? *)",
+        "cron(0 9 * * ? *) ",
+    ],
+)
+def test_another_text_is_not_a_schedule(expression: str) -> None:
+    assert not is_schedule(expression, one_time=True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "valid"),
+    [
+        ("at(2026-12-01T09:00:00)", True),
+        ("at(2026-02-30T09:00:00)", False),
+        ("at(2026-12-01T25:00:00)", False),
+        ("at(2026-12-01)", False),
+        ("at(2026-12-01T09:00:00Z)", False),
+    ],
+)
+def test_a_single_time_is_a_schedule_of_scheduler_only(expression: str, *, valid: bool) -> None:
+    assert is_schedule(expression, one_time=True) is valid
+    assert not is_schedule(expression, one_time=False)
