@@ -23,11 +23,6 @@ CALLS: dict[str, dict[str, dict[str, Any]]] = {
         "CreateFlowLogs": {"ResourceIds": ["vpc-0123456789abcdef0"], "ResourceType": "VPC", "TrafficType": "ALL", "LogGroupName": "g"},
         "CreateVolume": {"AvailabilityZone": "us-east-1a", "Size": 8},
     },
-    "fsx": {
-        "CreateBackup": {"FileSystemId": "fs-0123456789abcdef0"},
-        "DeleteBackup": {"BackupId": "backup-0123456789abcdef0"},
-        "DescribeBackups": {},
-    },
     "lambda": {
         "CreateAlias": FUNCTION | {"Name": "live", "FunctionVersion": "$LATEST"},
         "CreateEventSourceMapping": FUNCTION | {"EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"},

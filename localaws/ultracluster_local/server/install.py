@@ -44,7 +44,7 @@ _MODULES: Final = (
         "internet_access launch_templates networks placement_groups security_groups tags values",
     ),
     ("services", "ecr"),
-    ("services.fsx", "associations file_systems"),
+    ("services.fsx", "associations backups file_systems"),
     ("services.iam", "entities simulation"),
     ("services", "image_builder kms lambda_functions"),
     ("services.messaging", "eventbridge sns sqs"),

@@ -13,7 +13,6 @@ __all__ = ["NOT_SIMULATED"]
 
 NOT_SIMULATED: Final[Mapping[str, tuple[str, ...]]] = {
     "ec2": ("AttachVolume", "CreateFleet", "CreateFlowLogs", "CreateVolume"),
-    "fsx": ("CreateBackup", "DeleteBackup", "DescribeBackups"),
     "lambda": (
         "CreateAlias",
         "CreateEventSourceMapping",

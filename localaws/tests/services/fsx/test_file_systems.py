@@ -33,6 +33,7 @@ def test_a_file_system_is_kept_word_for_word_and_only_grows(fsx: Any) -> None:
     one = made["FileSystemId"]
     changed = fsx.update_file_system(FileSystemId=one, StorageCapacity=38_400)["FileSystem"]
     assert changed["StorageCapacity"] == 38_400
+    assert "greater than" in refusal(fsx.update_file_system, FileSystemId=one, StorageCapacity=38_400)
     assert "can only grow" in refusal(fsx.update_file_system, FileSystemId=one, StorageCapacity=19_200)
     for settings, said in (
         ({"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000}}, "can only grow"),

@@ -1,4 +1,4 @@
-"""File systems and associations of a Region."""
+"""Resources of FSx in a Region."""
 
 import pytest
 from tests.refusals import said
@@ -18,14 +18,15 @@ pytestmark = pytest.mark.slow
             "association",
             "DataRepositoryAssociationNotFound: Data repository association 'x-1' does not exist.",
         ),
+        ("backup", "BackupNotFound: Backup 'x-1' does not exist."),
     ],
 )
 def test_a_resource_that_does_not_exist_is_named_with_its_kind(kind: str, words: str) -> None:
     fsx = Fsx()
     getattr(fsx, f"{kind}s")["x-2"] = {"here": True}
 
-    assert said(getattr(fsx, kind), "x-1") == words
-    assert getattr(fsx, kind)("x-2") == {"here": True}
+    assert said(fsx.one, kind, "x-1") == words
+    assert fsx.one(kind, "x-2") == {"here": True}
 
 
 def test_associations_of_a_file_system_are_listed_in_the_order_of_their_creation() -> None:

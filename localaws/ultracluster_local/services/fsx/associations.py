@@ -8,9 +8,9 @@ from moto.s3.models import s3_backends
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.services.fsx.state import fsx_of
-from ultracluster_local.services.fsx.validation import bad_request, validate
-from ultracluster_local.services.handlers import Handlers, Request, hex_id, page
+from ultracluster_local.services.fsx.state import bad_request, described, fsx_of
+from ultracluster_local.services.fsx.validation import validate
+from ultracluster_local.services.handlers import Handlers, Request, hex_id
 
 __all__ = ["check_bucket", "handlers"]
 
@@ -22,7 +22,7 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
     """Link a directory of a file system to an S3 prefix."""
     given = {key: value for key, value in request.parameters.items() if key != "ClientRequestToken"}
     fsx = fsx_of(request)
-    file_system = fsx.file_system(given["FileSystemId"])
+    file_system = fsx.one("file_system", given["FileSystemId"])
     validate(file_system, [*fsx.associations_of(given["FileSystemId"]), given])
     check_bucket(given["DataRepositoryPath"], region=request.region)
     association_id = hex_id("dra")
@@ -54,29 +54,21 @@ def check_bucket(path: str, *, region: str) -> None:
 @handlers("DescribeDataRepositoryAssociations")
 def describe_data_repository_associations(request: Request) -> Mapping[str, Any]:
     """Describe all associations, the named ones, or those that match the filters."""
-    ids = request.parameters.get("AssociationIds")
-    fsx = fsx_of(request)
-    shown = [fsx.association(one) for one in ids] if ids else list(fsx.associations.values())
     fields = {"file-system-id": "FileSystemId", "data-repository-path": "DataRepositoryPath"}
-    for condition in request.parameters.get("Filters") or []:
-        field = fields.get(condition["Name"])
-        if field is None:
-            raise bad_request(f"The local AWS does not support the filter {condition['Name']}")
-        shown = [one for one in shown if one.get(field) in condition["Values"]]
-    return page(shown, parameters=request.parameters, key="Associations")
+    return described(request, "association", ids="AssociationIds", key="Associations", fields=fields)
 
 
 @handlers("UpdateDataRepositoryAssociation")
 def update_data_repository_association(request: Request) -> Mapping[str, Any]:
     """Update the chunk size or the policies."""
     fsx = fsx_of(request)
-    association = fsx.association(request.parameters["AssociationId"])
+    association = fsx.one("association", request.parameters["AssociationId"])
     changed = copy.deepcopy(association)
     for name in ("ImportedFileChunkSize", "S3"):
         if name in request.parameters:
             changed[name] = request.parameters[name]
     others = [each for each in fsx.associations_of(association["FileSystemId"]) if each is not association]
-    validate(fsx.file_system(association["FileSystemId"]), [*others, changed])
+    validate(fsx.one("file_system", association["FileSystemId"]), [*others, changed])
     association |= changed
     return {"Association": association}
 
@@ -86,7 +78,7 @@ def delete_data_repository_association(request: Request) -> Mapping[str, Any]:
     """Delete an association; data in S3 stay."""
     association_id = request.parameters["AssociationId"]
     fsx = fsx_of(request)
-    fsx.association(association_id)
+    fsx.one("association", association_id)
     del fsx.associations[association_id]
     return {
         "AssociationId": association_id,

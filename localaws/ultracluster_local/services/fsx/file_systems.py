@@ -12,17 +12,17 @@ from typing import Any
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.services.fsx.associations import check_bucket
 from ultracluster_local.services.fsx.network import check_network, vpc_of
-from ultracluster_local.services.fsx.state import fsx_of
+from ultracluster_local.services.fsx.state import bad_request, fsx_of
 from ultracluster_local.services.fsx.validation import (
     METADATA_CONFIGURATION_VERSION,
     OWN_REPOSITORY,
-    bad_request,
     least_metadata_iops,
+    refuse_backups,
     validate,
 )
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page
 
-__all__ = ["handlers"]
+__all__ = ["back_up", "create_file_system", "handlers"]
 
 handlers = Handlers(service="fsx")
 
@@ -115,7 +115,7 @@ def describe_file_systems(request: Request) -> Mapping[str, Any]:
     fsx = fsx_of(request)
     leaving = fsx.leaving.take(lambda one: not ids or one["FileSystemId"] in ids)
     found = {**fsx.file_systems, **{one["FileSystemId"]: one for one in leaving}}
-    shown = [found.get(one) or fsx.file_system(one) for one in ids] if ids else list(found.values())
+    shown = [found.get(one) or fsx.one("file_system", one) for one in ids] if ids else list(found.values())
     return page(shown, parameters=request.parameters, key="FileSystems")
 
 
@@ -131,12 +131,15 @@ def describe_volumes(request: Request) -> Mapping[str, Any]:
 def update_file_system(request: Request) -> Mapping[str, Any]:
     """Update the capacity, Lustre version or settings at once."""
     fsx = fsx_of(request)
-    file_system = fsx.file_system(request.parameters["FileSystemId"])
+    file_system = fsx.one("file_system", request.parameters["FileSystemId"])
     _refuse_other_types(request.parameters)
     changed = copy.deepcopy(file_system)
-    for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion", "NetworkType"):
-        if name in request.parameters:
-            changed[name] = request.parameters[name]
+    names = ("StorageCapacity", "StorageType", "FileSystemTypeVersion", "NetworkType")
+    changed |= {name: request.parameters[name] for name in names if name in request.parameters}
+    if (
+        "StorageCapacity" in request.parameters and file_system == changed
+    ):  # API_UpdateFileSystem, StorageCapacity
+        raise bad_request("The storage capacity must be greater than the current one.")
     lustre = changed["LustreConfiguration"]
     given = dict(request.parameters.get("LustreConfiguration") or {})
     if "AutoImportPolicy" in given:
@@ -203,13 +206,42 @@ def delete_file_system(request: Request) -> Mapping[str, Any]:
     """Delete a file system with its associations."""
     fsx = fsx_of(request)
     file_system_id = request.parameters["FileSystemId"]
-    fsx.file_system(file_system_id)
-    if (request.parameters.get("LustreConfiguration") or {}).get("SkipFinalBackup") is False:
-        raise bad_request("The local AWS does not simulate backups: SkipFinalBackup")
+    fsx.one("file_system", file_system_id)
+    final = request.parameters.get("LustreConfiguration") or {}
+    answer: dict[str, Any] = {"FileSystemId": file_system_id, "Lifecycle": "DELETING"}
+    if final.get("SkipFinalBackup") is False:
+        backup = back_up(request, final.get("FinalBackupTags"))
+        answer["LustreResponse"] = {"FinalBackupId": backup["BackupId"], "FinalBackupTags": backup["Tags"]}
     fsx.leaving.add({**fsx.file_systems.pop(file_system_id), "Lifecycle": "DELETING"})
     for one in fsx.associations_of(file_system_id):
         del fsx.associations[one["AssociationId"]]
-    return {"FileSystemId": file_system_id, "Lifecycle": "DELETING"}
+    return answer
+
+
+def back_up(request: Request, tags: list[dict[str, str]] | None) -> dict[str, Any]:
+    """Return a new backup of the file system of a request: API_CreateBackup says of which.
+
+    Raises:
+        ServiceError: If the file system does not exist, is a scratch one, or is linked to a data repository.
+    """
+    fsx, backup_id = fsx_of(request), hex_id("backup")
+    file_system = copy.deepcopy(fsx.one("file_system", request.parameters["FileSystemId"]))
+    lustre = file_system["LustreConfiguration"]
+    refuse_backups(lustre, linked=bool(fsx.associations_of(file_system["FileSystemId"])))
+    fsx.backups[backup_id] = {
+        "BackupId": backup_id,
+        "Lifecycle": "AVAILABLE",
+        "Type": "USER_INITIATED",
+        "ProgressPercent": 100,
+        "CreationTime": CLOCK.now(),
+        "KmsKeyId": file_system["KmsKeyId"],
+        "ResourceARN": request.arn("fsx", f"backup/{backup_id}"),
+        "Tags": tags or (file_system["Tags"] if lustre["CopyTagsToBackups"] else []),
+        "FileSystem": file_system,
+        "OwnerId": request.account,
+        "ResourceType": "FILE_SYSTEM",
+    }
+    return fsx.backups[backup_id]
 
 
 @handlers("ListTagsForResource")
@@ -222,10 +254,8 @@ def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
 def tag_resource(request: Request) -> Mapping[str, Any]:
     """Add or replace tags."""
     resource = _by_arn(request)
-    given = {tag["Key"]: tag["Value"] for tag in request.parameters["Tags"]}
-    resource["Tags"] = [tag for tag in resource["Tags"] if tag["Key"] not in given] + request.parameters[
-        "Tags"
-    ]
+    kept = {tag["Key"]: tag for tag in (*resource["Tags"], *request.parameters["Tags"])}
+    resource["Tags"] = list(kept.values())
     return {}
 
 
@@ -240,7 +270,7 @@ def untag_resource(request: Request) -> Mapping[str, Any]:
 def _by_arn(request: Request) -> dict[str, Any]:
     arn = request.parameters["ResourceARN"]
     fsx = fsx_of(request)
-    for one in (*fsx.file_systems.values(), *fsx.associations.values()):
+    for one in (*fsx.file_systems.values(), *fsx.associations.values(), *fsx.backups.values()):
         if one["ResourceARN"] == arn:
             return one
     raise ServiceError("ResourceNotFound", f"{arn} does not exist.")

@@ -16,13 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
+from ultracluster_local.services.fsx.state import bad_request
 from ultracluster_local.services.handlers import ServiceError
 
 __all__ = [
     "METADATA_CONFIGURATION_VERSION",
     "OWN_REPOSITORY",
-    "bad_request",
     "least_metadata_iops",
+    "refuse_backups",
     "validate",
 ]
 
@@ -60,11 +61,6 @@ _SIZES: Final[Mapping[tuple[str, str], Mapping[int | None, _Sizes]]] = {
 }
 
 
-def bad_request(message: str) -> ServiceError:
-    """Return the error that FSx answers with to a request it refuses."""
-    return ServiceError("BadRequest", message)
-
-
 def least_metadata_iops(capacity: int) -> int:
     """Return the least metadata IOPS of a file system of `capacity` GiB that has provisioned ones.
 
@@ -88,7 +84,11 @@ def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str,
         ServiceError: FSx would refuse it.
     """
     lustre = file_system["LustreConfiguration"]
-    for problem in (*_type_problems(file_system, lustre), *_repository_problems(lustre)):
+    for problem in (
+        *_type_problems(file_system, lustre),
+        *_repository_problems(lustre),
+        *_log_problems(lustre),
+    ):
         raise bad_request(problem)
     if file_system["StorageType"] == _TIERED and lustre["DeploymentType"] == "PERSISTENT_2":
         _validate_tiered_storage(file_system, lustre)
@@ -96,10 +96,11 @@ def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str,
         _validate_storage(file_system, lustre)
     for problem in (
         *_version_problems(file_system, lustre),
-        *_backup_problems(lustre, linked=bool(associations)),
         *_association_problems(file_system, associations),
     ):
         raise bad_request(problem)
+    if lustre.get("AutomaticBackupRetentionDays") or lustre.get("CopyTagsToBackups"):
+        refuse_backups(lustre, linked=bool(associations))
 
 
 OWN_REPOSITORY: Final = ("ImportPath", "ExportPath", "AutoImportPolicy", "ImportedFileChunkSize")
@@ -121,7 +122,7 @@ def _type_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) ->
 
 
 def _repository_problems(lustre: Mapping[str, Any]) -> Iterator[str]:
-    """Yield settings of S3 and of logs that do not fit together."""
+    """Yield settings of S3 that do not fit together."""
     deployment_type = lustre["DeploymentType"]
     if deployment_type == "PERSISTENT_2" and not lustre.keys().isdisjoint(OWN_REPOSITORY):
         # kubernetes-sigs/aws-fsx-csi-driver#412 (2025-04-20)
@@ -136,11 +137,13 @@ def _repository_problems(lustre: Mapping[str, Any]) -> Iterator[str]:
     buckets = {lustre[name].split("/")[2] for name in ("ExportPath", "ImportPath") if name in lustre}
     if len(buckets) > 1:
         yield "The Amazon S3 export bucket must be the same as the import bucket specified by ImportPath."
+
+
+def _log_problems(lustre: Mapping[str, Any]) -> Iterator[str]:
     logs = lustre.get("LogConfiguration") or {}
-    if logs.get("Destination") and ":log-group:" in logs["Destination"]:
-        group = logs["Destination"].split(":log-group:")[1]
-        if not group.startswith("/aws/fsx"):  # API_LustreLogCreateConfiguration
-            yield f"The name of the log group {group} must begin with the /aws/fsx prefix."
+    group = logs.get("Destination", "").partition(":log-group:")[2]
+    if group and not group.startswith("/aws/fsx"):  # API_LustreLogCreateConfiguration
+        yield f"The name of the log group {group} must begin with the /aws/fsx prefix."
     if logs.get("Destination") and logs.get("Level") == "DISABLED":
         yield "If Level is set to DISABLED, you cannot specify a destination in Destination."
 
@@ -221,12 +224,16 @@ def _version_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any])
         yield f"Invalid metadata IOPS: {iops}. Must be one of {', '.join(map(str, allowed))}."
 
 
-def _backup_problems(lustre: Mapping[str, Any], *, linked: bool) -> Iterator[str]:
-    days = lustre.get("AutomaticBackupRetentionDays", 0)
+def refuse_backups(lustre: Mapping[str, Any], *, linked: bool) -> None:
+    """Refuse backups of a scratch file system, and of one that is linked to a data repository.
+
+    Raises:
+        ServiceError: FSx would refuse them.
+    """
     scratch = lustre["DeploymentType"].startswith("SCRATCH")
-    if (days or lustre.get("CopyTagsToBackups")) and (scratch or linked):
+    if scratch or linked or "DataRepositoryConfiguration" in lustre:
         kind = "scratch file systems" if scratch else "file systems linked to a data repository"
-        yield f"Backups are not supported on {kind}."
+        raise bad_request(f"Backups are not supported on {kind}.")
 
 
 def _association_problems(
