@@ -217,3 +217,92 @@ def test_only_the_code_and_the_revision_that_are_meant_are_published(functions: 
     ]
     asked = {"CodeSha256": digest, "RevisionId": latest["RevisionId"]}
     assert functions.publish_version(FunctionName="f", **asked)["Version"] == "1"
+
+
+# What AWS answered to the tests of localstack/localstack, test_lambda_api.snapshot.json (2026-01).
+
+
+@pytest.mark.parametrize(
+    ("call", "more", "code", "words"),
+    [
+        ("get_alias", {"Name": "none"}, "ResourceNotFoundException", f"Cannot find alias arn: {ARN}:f:none"),
+        ("update_alias", {"Name": "none"}, "ResourceNotFoundException", f"Alias not found: {ARN}:f:none"),
+        ("create_alias", {"Name": "live", "FunctionVersion": "1"}, "ResourceConflictException", f"Alias already exists: {ARN}:f:live"),
+        ("create_alias", {"Name": "a", "FunctionVersion": "9"}, "ResourceNotFoundException", f"Function not found: {ARN}:f:9"),
+        ("create_alias", {"Name": "a", "FunctionVersion": "1", "RoutingConfig": {"AdditionalVersionWeights": {"1": 0.5}}}, "InvalidParameterValueException", "Invalid function version 1. Function version 1 is already included in routing configuration."),
+        ("create_alias", {"Name": "a", "FunctionVersion": "$LATEST", "RoutingConfig": {"AdditionalVersionWeights": {"1": 0.5}}}, "InvalidParameterValueException", "$LATEST is not supported for an alias pointing to more than 1 version"),
+        ("create_alias", {"Name": "a", "FunctionVersion": "1", "RoutingConfig": {"AdditionalVersionWeights": {"1": 0.5, "2": 0.1}}}, "InvalidParameterValueException", "Number of items in AdditionalVersionWeights cannot be greater than 1"),
+        ("remove_permission", {"FunctionName": "none", "StatementId": "s"}, "ResourceNotFoundException", f"No policy found for: {ARN}:none"),
+        ("put_function_event_invoke_config", {"FunctionName": "none", "MaximumRetryAttempts": 1}, "ResourceNotFoundException", "The function doesn't exist."),
+        ("put_function_event_invoke_config", {"DestinationConfig": {"OnFailure": {"Destination": "arn:aws:iam:us-east-1:123456789012:x"}}}, "InvalidParameterValueException", "The provided destination config DestinationConfig(onSuccess=null, onFailure=OnFailure(destination=arn:aws:iam:us-east-1:123456789012:x)) is invalid."),
+        ("put_function_concurrency", {"FunctionName": "f:1", "ReservedConcurrentExecutions": 1}, "InvalidParameterValueException", "This operation is permitted on Lambda functions only. Aliases and versions do not support this operation. Please specify either a function name or an unqualified function ARN."),
+        ("update_function_configuration", {"Layers": [f"arn:aws:lambda:us-west-2:{ACCOUNT}:layer:l:1"]}, "InvalidParameterValueException", "Layers are not in the same region as the function. Layers are expected to be in region us-east-1."),
+    ],
+)  # fmt: skip
+def test_aliases_and_settings_are_refused_in_the_words_of_aws(
+    functions: Any, call: str, more: dict[str, Any], code: str, words: str
+) -> None:
+    functions.publish_version(FunctionName="f")
+    functions.create_alias(FunctionName="f", Name="live", FunctionVersion="1")
+    assert refusal(getattr(functions, call), **{"FunctionName": "f", **more}) == (code, words)
+
+
+def test_an_alias_runs_the_version_that_it_names(functions: Any) -> None:
+    functions.publish_version(FunctionName="f")
+    weights = {"AdditionalVersionWeights": {"2": 0.1}}
+    functions.create_alias(FunctionName="f", Name="live", FunctionVersion="1", RoutingConfig=weights)
+    assert functions.invoke(FunctionName="f", Qualifier="live")["ExecutedVersion"] == "1"
+    functions.update_alias(FunctionName="f", Name="live", FunctionVersion="$LATEST", RoutingConfig={})
+    assert functions.get_alias(FunctionName="f", Name="live")["FunctionVersion"] == "$LATEST"
+
+
+@pytest.mark.parametrize("qualifier", ["none", "42"])
+def test_a_permission_of_a_qualifier_that_is_not_there_is_refused_as_an_alias_or_a_version(
+    functions: Any, qualifier: str
+) -> None:
+    what = "Cannot find alias arn" if qualifier == "none" else "Function not found"
+    given = {"StatementId": "s", "Action": "lambda:InvokeFunction", "Principal": "s3.amazonaws.com"}
+    said = refusal(functions.add_permission, FunctionName="f", Qualifier=qualifier, **given)
+    assert said == ("ResourceNotFoundException", f"{what}: {ARN}:f:{qualifier}")
+
+
+def test_a_function_has_one_url(functions: Any) -> None:
+    made = functions.create_function_url_config(FunctionName="f", AuthType="NONE")
+    assert (made["InvokeMode"], made["FunctionArn"]) == ("BUFFERED", f"{ARN}:f")
+    code, words = refusal(functions.create_function_url_config, FunctionName="f", AuthType="NONE")
+    assert code == "ResourceConflictException"
+    assert words.endswith("Error message:  FunctionUrlConfig exists for this Lambda function")
+    functions.delete_function_url_config(FunctionName="f")
+    mode = {"AuthType": "AWS_IAM", "InvokeMode": "RESPONSE_STREAM"}
+    assert functions.create_function_url_config(FunctionName="f", **mode)["InvokeMode"] == "RESPONSE_STREAM"
+
+
+@pytest.mark.parametrize(
+    ("call", "more", "code"),
+    [
+        ("get_layer_version", {"LayerName": "l", "VersionNumber": 0}, "InvalidParameterValueException"),
+        ("tag_resource", {"Resource": f"{ARN}:f", "Tags": {}}, "InvalidParameterValueException"),
+        ("tag_resource", {"Resource": f"{ARN}:f:1", "Tags": {"a": "b"}}, "InvalidParameterValueException"),
+        (
+            "put_function_code_signing_config",
+            {
+                "FunctionName": "f",
+                "CodeSigningConfigArn": f"arn:aws:lambda:us-east-1:{ACCOUNT}:code-signing-config:csc-{'0' * 17}",
+            },
+            "CodeSigningConfigNotFoundException",
+        ),
+    ],
+)
+def test_a_value_that_no_function_has_is_refused(
+    functions: Any, call: str, more: dict[str, Any], code: str
+) -> None:
+    assert refusal(getattr(functions, call), **more)[0] == code
+
+
+def test_reserved_variables_are_named(functions: Any) -> None:
+    variables = {"AWS_REGIONAL": "taken", "AWS_REGION": "us-east-1"}
+    code, words = refusal(
+        functions.update_function_configuration, FunctionName="f", Environment={"Variables": variables}
+    )
+    assert code == "InvalidParameterValueException"
+    assert words.endswith("Reserved keys used in this request: AWS_REGION")

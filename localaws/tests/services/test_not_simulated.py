@@ -24,10 +24,7 @@ CALLS: dict[str, dict[str, dict[str, Any]]] = {
         "CreateVolume": {"AvailabilityZone": "us-east-1a", "Size": 8},
     },
     "lambda": {
-        "CreateAlias": FUNCTION | {"Name": "live", "FunctionVersion": "$LATEST"},
-        "CreateEventSourceMapping": FUNCTION | {"EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"},
-        "CreateFunctionUrlConfig": FUNCTION | {"AuthType": "AWS_IAM"},
-        "UpdateAlias": FUNCTION | {"Name": "live"},
+        "CreateEventSourceMapping": FUNCTION | {"EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"}
     },
     "logs": {
         "PutSubscriptionFilter": {"logGroupName": "g", "filterName": "f", "filterPattern": "", "destinationArn": f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:f"},

@@ -9,7 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.awslambda.exceptions import UnknownEventConfig
-from moto.awslambda.models import EventInvokeConfig, LambdaBackend, LambdaFunction, lambda_backends
+from moto.awslambda.models import (
+    EventInvokeConfig,
+    FunctionUrlConfig,
+    LambdaBackend,
+    LambdaFunction,
+    lambda_backends,
+)
 from moto.awslambda.responses import LambdaResponse
 from moto.ec2.models import ec2_backends
 from moto.s3.models import s3_backends
@@ -27,33 +33,10 @@ _check = Checks(service="lambda")
 
 _LARGEST_ENVIRONMENT = 4096
 _LATEST = "$LATEST"
-_MOST_TAGS = 50
 # https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html: always left to functions without a reservation.
 _LEAST_UNRESERVED = 100
 _LEAST_UNRESERVED_OF_SMALL_ACCOUNTS = 10
 _CONCURRENCY_QUOTA = "L-B99A9384"
-
-_RESERVED = frozenset(
-    {
-        "AWS_ACCESS_KEY",
-        "AWS_ACCESS_KEY_ID",
-        "AWS_DEFAULT_REGION",
-        "AWS_EXECUTION_ENV",
-        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
-        "AWS_LAMBDA_FUNCTION_NAME",
-        "AWS_LAMBDA_FUNCTION_VERSION",
-        "AWS_LAMBDA_INITIALIZATION_TYPE",
-        "AWS_LAMBDA_LOG_GROUP_NAME",
-        "AWS_LAMBDA_LOG_STREAM_NAME",
-        "AWS_LAMBDA_RUNTIME_API",
-        "AWS_REGION",
-        "AWS_SECRET_ACCESS_KEY",
-        "AWS_SESSION_TOKEN",
-        "_HANDLER",
-        "_X_AMZN_TRACE_ID",
-    }
-)
-"""https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html (read 2026-11-22)."""
 
 
 @instead_of(EventInvokeConfig, "__init__")
@@ -67,6 +50,11 @@ def _of_latest(original: Any, made: Any, arn: str, *given: Any) -> None:
 def _with_destinations(original: Any, made: Any) -> Any:
     given = made.config.get("DestinationConfig") or {}
     return {**original(made), "DestinationConfig": {"OnSuccess": {}, "OnFailure": {}, **given}}
+
+
+@instead_of(FunctionUrlConfig, "__init__")
+def _buffered(original: Any, made: Any, function: Any, config: Mapping[str, Any]) -> None:
+    original(made, function, {"InvokeMode": "BUFFERED", **config})
 
 
 @instead_of(LambdaBackend, "put_function_event_invoke_config")
@@ -124,12 +112,6 @@ def check_configuration(request: Request) -> None:
     """Refuse too many environment variables, absent subnets, and a role that Lambda cannot assume."""
     _check_layers(request)
     variables = (request.parameters.get("Environment") or {}).get("Variables") or {}
-    if reserved := sorted(variables.keys() & _RESERVED):
-        problem = "contains reserved keys that are currently not supported for modification."
-        raise _wrong(
-            "Lambda was unable to configure your environment variables because the environment variables you have provided "
-            f"{problem} Reserved keys used in this request: {', '.join(reserved)}"
-        )
     measured = json.dumps(variables, separators=(",", ":"))
     if len(measured.encode()) > _LARGEST_ENVIRONMENT:
         problem = "the environment variables you have provided exceeded the 4KB limit."
@@ -157,13 +139,14 @@ def _check_layers(request: Request) -> None:
     layers = request.parameters.get("Layers") or []
     names = {layer.rpartition(":")[0]: layer for layer in layers}
     for layer in layers:
-        if names[layer.rpartition(":")[0]] != layer:
-            raise _wrong(
-                "Two different versions of the same layer are not allowed to be referenced in the same function. "
-                f"{layer} and {names[layer.rpartition(':')[0]]}."
-            )
-    for layer in layers:
-        if layer.split(":")[4] == ACCOUNT and not _has_layer(layer, request.region):
+        if (last := names[layer.rpartition(":")[0]]) != layer:
+            rule = "Two different versions of the same layer are not allowed to be referenced in the same function."
+            raise _wrong(f"{rule} {layer} and {last}.")
+        _, _, _, region, account, *_ = layer.split(":")
+        if region != request.region:
+            rule = "Layers are not in the same region as the function."
+            raise _wrong(f"{rule} Layers are expected to be in region {request.region}.")
+        if account == ACCOUNT and not _has_layer(layer, request.region):
             raise _wrong(f"Layer version {layer} does not exist.")
 
 
@@ -184,18 +167,16 @@ def check_handler(request: Request) -> None:
 
 
 def _check_network(request: Request) -> None:
-    network = request.parameters.get("VpcConfig") or {}
-    ec2 = ec2_backends[ACCOUNT][request.region]
-    subnets = {name for zone in ec2.subnets.values() for name in zone} if network.get("SubnetIds") else set()
-    for subnet in network.get("SubnetIds") or []:
-        if subnet not in subnets:
-            said = f"EC2 Error Code: InvalidSubnetID.NotFound. EC2 Error Message: The subnet ID '{subnet}' does not exist"
-            raise _wrong(f"Error occurred while DescribeSubnets. {said}")
-    groups = {one.id for one in ec2.describe_security_groups()} if network.get("SecurityGroupIds") else set()
-    for group in network.get("SecurityGroupIds") or []:
-        if group not in groups:
-            said = f"EC2 Error Code: InvalidGroup.NotFound. EC2 Error Message: The security group '{group}' does not exist"
-            raise _wrong(f"Error occurred while DescribeSecurityGroups. {said}")
+    network, ec2 = request.parameters.get("VpcConfig") or {}, ec2_backends[ACCOUNT][request.region]
+    for member, call, code, what in (
+        ("SubnetIds", "Subnets", "SubnetID", "subnet ID"),
+        ("SecurityGroupIds", "SecurityGroups", "Group", "security group"),
+    ):
+        wanted = network.get(member) or []
+        known = ec2.describe_subnets if call == "Subnets" else ec2.describe_security_groups
+        for absent in [one for one in wanted if one not in {each.id for each in known()}]:
+            said = f"EC2 Error Code: Invalid{code}.NotFound. EC2 Error Message: The {what} '{absent}' does not exist"
+            raise _wrong(f"Error occurred while Describe{call}. {said}")
 
 
 @_check("CreateFunction", "UpdateFunctionCode")
@@ -240,11 +221,8 @@ def check_revision(request: Request) -> None:
 
 @_check("PutFunctionConcurrency")
 def check_put_function_concurrency(request: Request) -> None:
-    """Refuse a published version, and a reservation that leaves too little concurrency to other functions."""
+    """Refuse a reservation that leaves too little concurrency to other functions."""
     name = request.parameters["FunctionName"]
-    if _is_qualified(name):
-        rule = "Aliases and versions do not support this operation. Please specify either a function name or an unqualified function ARN."
-        raise _wrong(f"This operation is permitted on Lambda functions only. {rule}")
     limit = int(quota_value("lambda", _CONCURRENCY_QUOTA, region=request.region))
     least = (
         min(_LEAST_UNRESERVED, limit) if limit > _LEAST_UNRESERVED else _LEAST_UNRESERVED_OF_SMALL_ACCOUNTS
@@ -262,24 +240,19 @@ def check_put_function_concurrency(request: Request) -> None:
         )
 
 
-def _is_qualified(name: str) -> bool:
-    parts = name.split(":")
-    return len(parts) > 7 if name.startswith("arn:") else len(parts) == 2  # noqa: PLR2004 - arn:aws:lambda:…:function:name:version
-
-
-@_check("AddPermission")
-def check_add_permission(request: Request) -> None:
-    """Refuse an ID that exists."""
-    statement = request.parameters["StatementId"]
-    function = _function(request)
-    kept = function.policy.statements if function is not None and function.policy is not None else []
-    if any(
-        (one.get("Sid") if isinstance(one, dict) else getattr(one, "sid", "")) == statement for one in kept
-    ):
+@_check("AddPermission", "RemovePermission")
+def check_permission(request: Request) -> None:
+    """Refuse to add a statement that the policy of a function has, and to remove one that it lacks."""
+    function, wanted = _function(request), request.parameters["StatementId"]
+    kept = function.policy.statements if function is not None and function.policy else []
+    known = wanted in {one.get("Sid") for one in kept}
+    if known and request.operation == "AddPermission":
         advice = "Please provide a new statement id, or remove the existing statement."
-        raise ServiceError(
-            "ResourceConflictException", f"The statement id ({statement}) provided already exists. {advice}"
-        )
+        problem = f"The statement id ({wanted}) provided already exists. {advice}"
+        raise ServiceError("ResourceConflictException", problem)
+    if kept and not known and request.operation == "RemovePermission":
+        problem = f"Statement {wanted} is not found in resource policy."
+        raise ServiceError("ResourceNotFoundException", problem)
 
 
 @_check("PutFunctionEventInvokeConfig", "UpdateFunctionEventInvokeConfig")
@@ -323,36 +296,40 @@ def check_payload(request: Request) -> None:
         raise ServiceError("InvalidRequestContentException", problem) from None
 
 
-@_check("RemovePermission")
-def check_remove_permission(request: Request) -> None:
-    """Refuse a statement that the policy of a function does not have."""
-    function = _function(request)
-    kept = function.policy.statements if function is not None and function.policy else []
-    wanted = request.parameters["StatementId"]
-    if kept and wanted not in {one.get("Sid") for one in kept}:
-        raise ServiceError(
-            "ResourceNotFoundException", f"Statement {wanted} is not found in resource policy."
-        )
-
-
 @_check("TagResource")
 def check_tag_resource(request: Request) -> None:
-    """Refuse versions and aliases, and more tags than a function can have."""
-    name = request.parameters["Resource"].rsplit(":function:", 1)[-1]
-    if ":function:" in request.parameters["Resource"] and ":" in name:
-        raise _wrong(
-            "Tags on function aliases and versions are not supported. Please specify a function ARN."
-        )
-    function = _named(name, request.region)
-    kept = function.tags if function is not None and isinstance(getattr(function, "tags", None), dict) else {}
-    if len({*kept, *request.parameters["Tags"]}) > _MOST_TAGS:
+    """Refuse more tags than a function can have."""
+    function = _named(request.parameters["Resource"].rsplit(":", 1)[-1], request.region)
+    kept = getattr(function, "tags", None) or {}
+    if len({*kept, *request.parameters["Tags"]}) > 50:  # noqa: PLR2004 - lambda/latest/dg/configuration-tags.html
         raise _wrong("Number of tags exceeds resource tag limit.")
 
 
+@_check("CreateAlias", "UpdateAlias")
+def check_alias(request: Request) -> None:
+    """Refuse weights of the latest version, and of the version that an alias names: the same snapshot."""
+    version = request.parameters.get("FunctionVersion")
+    weights = (request.parameters.get("RoutingConfig") or {}).get("AdditionalVersionWeights") or {}
+    if weights and version == _LATEST:
+        raise _wrong(f"{_LATEST} is not supported for an alias pointing to more than 1 version")
+    if [version] == [*weights]:
+        rule = f"Function version {version} is already included in routing configuration."
+        raise _wrong(f"Invalid function version {version}. {rule}")
+
+
+@_check("CreateFunctionUrlConfig")
+def check_url(request: Request) -> None:
+    """Refuse a second URL: the same snapshot."""
+    function = _function(request)
+    if function is not None and function.url_config is not None:
+        made = f"Failed to create function url config for [functionArn = {function.function_arn}]."
+        problem = f"{made} Error message:  FunctionUrlConfig exists for this Lambda function"
+        raise ServiceError("ResourceConflictException", problem)
+
+
 def _function(request: Request) -> Any:
-    return _named(
-        request.parameters["FunctionName"].rsplit(":function:", 1)[-1].split(":")[0], request.region
-    )
+    name = request.parameters["FunctionName"].rsplit(":function:", 1)[-1].split(":")[0]
+    return _named(name, request.region)
 
 
 def _named(name: str, region: str) -> Any:

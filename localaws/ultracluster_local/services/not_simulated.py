@@ -13,12 +13,7 @@ __all__ = ["NOT_SIMULATED"]
 
 NOT_SIMULATED: Final[Mapping[str, tuple[str, ...]]] = {
     "ec2": ("AttachVolume", "CreateFleet", "CreateFlowLogs", "CreateVolume"),
-    "lambda": (
-        "CreateAlias",
-        "CreateEventSourceMapping",
-        "CreateFunctionUrlConfig",
-        "UpdateAlias",
-    ),
+    "lambda": ("CreateEventSourceMapping",),
     "logs": ("PutSubscriptionFilter",),
     "s3": ("PutBucketAccelerateConfiguration", "PutBucketCors", "PutBucketWebsite"),
     "secretsmanager": ("RotateSecret",),

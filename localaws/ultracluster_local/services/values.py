@@ -80,7 +80,7 @@ def refuse_values(service: str, request: Request) -> None:
 
 def _wrong(values: list[Any], test: str | list[float]) -> list[Any]:
     if test == "given":
-        return [] if any(values) else [""]
+        return [] if any(one or one is False for one in values) else [""]
     if test == "unique":
         return [one for place, one in enumerate(values) if one in values[:place]]
     return [one for one in values if not _passes(one, test)]
@@ -108,7 +108,9 @@ def _values(given: Any, path: list[str]) -> Iterator[Any]:
             for name, part in given.items():
                 yield from () if name in _FREE else _values(part, path)
     elif isinstance(given, Mapping):
-        found = given.get(path[0].removesuffix("[]"))
+        found = given.get(path[0].rstrip("[]{}"))
+        if path[0].endswith("{}"):
+            found = sorted(found or ())
         yield from [found] if path[0].endswith("[]") and found is not None else _values(found, path[1:])
 
 

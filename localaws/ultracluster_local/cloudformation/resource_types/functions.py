@@ -91,20 +91,7 @@ class _Permission(Provider):
             context.call("lambda", "RemovePermission", request)
 
 
-class _EventInvokeConfig(ApiProvider):
-    """Asynchronous invocation settings, always put as a whole."""
-
-    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Replace the settings; moto would keep the old ones as well."""
-        self.delete(context, physical_id, old)
-        return self.create(context, new)
-
-
-def _invoke_config(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
-    return {"FunctionName": properties["FunctionName"]}
-
-
-def _layer(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - likewise
+def _layer(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
     *_, name, version = physical_id.split(":")
     return {"LayerName": name, "VersionNumber": int(version)}
 
@@ -134,12 +121,14 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("GetLayerVersion", _layer, "@"),
         generates=("LayerName", 64),
     ),
-    "AWS::Lambda::EventInvokeConfig": _EventInvokeConfig(
+    "AWS::Lambda::EventInvokeConfig": ApiProvider(
         service="lambda",
         creates="PutFunctionEventInvokeConfig",
+        updates=("PutFunctionEventInvokeConfig", "FunctionName"),
+        whole=True,
         id_path="=FunctionName",
-        deletes=("DeleteFunctionEventInvokeConfig", _invoke_config),
-        reads=("GetFunctionEventInvokeConfig", _invoke_config, "@"),
+        deletes=("DeleteFunctionEventInvokeConfig", "FunctionName"),
+        reads=("GetFunctionEventInvokeConfig", "FunctionName", "@"),
         apart=frozenset({"Qualifier"}),
     ),
 }
