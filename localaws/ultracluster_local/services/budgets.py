@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from moto.budgets.models import Budget, budgets_backends
@@ -73,11 +72,6 @@ def update_budget(request: Request) -> Mapping[str, Any]:
 
 def _wrong_with_budget(budget: Mapping[str, Any]) -> list[str]:
     wrong = []
-    try:
-        if Decimal(budget.get("BudgetLimit", {}).get("Amount", "1")) <= 0:
-            wrong.append("The budget limit must be greater than 0")
-    except InvalidOperation:
-        wrong.append("The budget limit must be a number")
     if "BudgetLimit" in budget and "PlannedBudgetLimits" in budget:  # API_budgets_Budget
         wrong.append("BudgetLimit cannot be used with PlannedBudgetLimits")
     period = budget.get("TimePeriod") or {}
@@ -117,13 +111,21 @@ def check_create_notification(request: Request) -> None:
         raise ServiceError("InvalidParameterException", wrong[0])
 
 
-@Checks(service="budgets")("DeleteNotification", "UpdateNotification")
-def check_notification(request: Request) -> None:
-    """Refuse a notification that the budget does not have: API_budgets_DeleteNotification, NotFoundException."""
+def _notification(request: Request) -> Any:
+    """Return the notification that a request names: API_budgets_DeleteNotification, NotFoundException."""
     budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
     asked = request.parameters.get("Notification") or request.parameters["OldNotification"]
-    if budget and _key(asked) not in map(_key_of, budget.notifications):
-        raise ServiceError("NotFoundException", "The notification does not exist")
+    for each in budget.notifications if budget else ():
+        if _key_of(each) == _key(asked):
+            return each
+    raise ServiceError("NotFoundException", "The notification does not exist")
+
+
+@Checks(service="budgets")("DeleteNotification", "UpdateNotification")
+def check_notification(request: Request) -> None:
+    """Refuse a notification that the budget does not have; moto refuses an absent budget."""
+    if request.parameters["BudgetName"] in _backend().budgets[ACCOUNT]:
+        _notification(request)
 
 
 def _key_of(notification: Any) -> tuple[str, str, float]:
@@ -133,12 +135,7 @@ def _key_of(notification: Any) -> tuple[str, str, float]:
 @handlers("DescribeSubscribersForNotification")
 def describe_subscribers_for_notification(request: Request) -> Mapping[str, Any]:
     """List the subscribers of a notification."""
-    budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
-    asked = _key(request.parameters["Notification"])
-    for each in budget.notifications if budget else ():
-        if _key(each.details) == asked:
-            return {"Subscribers": each.subscribers}
-    raise ServiceError("NotFoundException", "The notification does not exist")
+    return {"Subscribers": _notification(request).subscribers}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

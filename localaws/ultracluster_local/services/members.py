@@ -121,7 +121,7 @@ def _takes(service: str, member: str) -> list[str]:
     ]
 
 
-_AS_TEXT: Final = frozenset({"events", "kms", "lambda", "logs"})
+_AS_TEXT: Final = frozenset({"budgets", "events", "kms", "lambda", "logs"})
 """Services whose answers moto writes without a model."""
 
 

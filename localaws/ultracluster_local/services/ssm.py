@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter
 
 import re
 
+from moto.ec2.models import ec2_backends
 from moto.ssm.models import ssm_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
@@ -15,7 +16,6 @@ __all__: list[str] = []
 
 _check = Checks(service="ssm")
 
-_MOST_LEVELS = 15
 _LONGEST_VALUE = {"Standard": 4096, "Advanced": 8192, "Intelligent-Tiering": 8192}
 
 
@@ -35,11 +35,7 @@ def _check_change(request: Request) -> None:
 
 @_check("PutParameter")
 def check_put_parameter(request: Request) -> None:
-    """Refuse too deep a name, and a value that the tier cannot hold."""
-    name = request.parameters["Name"]
-    if name.startswith("/") and name.count("/") > _MOST_LEVELS:
-        problem = f"A hierarchy can have a maximum of {_MOST_LEVELS} levels; got {name.count('/')}."
-        raise ServiceError("HierarchyLevelLimitExceededException", problem)
+    """Refuse another type or tier than a parameter has, and what does not fit its type or its tier."""
     _check_change(request)
     value, pattern = request.parameters["Value"], request.parameters.get("AllowedPattern")
     if pattern and not re.search(pattern, value):
@@ -63,6 +59,16 @@ def check_put_parameter(request: Request) -> None:
         f"Standard tier parameters support a maximum parameter value of {longest} characters. To create a larger "
         f"parameter value, upgrade the parameter to use the advanced-parameter tier. For more information, see {guide}",
     )
+
+
+@_check("SendCommand")
+def check_send_command(request: Request) -> None:
+    """Refuse instances that are not there: aws-samples/eks-security-compromised-cluster-remediation#12 (2021-11-12)."""
+    wanted = request.parameters.get("InstanceIds") or []
+    known = {one.id for one in ec2_backends[ACCOUNT][request.region].all_instances()} if wanted else set()
+    if absent := [one for one in wanted if one not in known and not one.startswith("mi-")]:
+        problem = f"Instances [[{', '.join(absent)}]] not in a valid state for account {ACCOUNT}"
+        raise ServiceError("InvalidInstanceId", problem)
 
 
 @_check("GetCommandInvocation")
