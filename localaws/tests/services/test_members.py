@@ -25,7 +25,10 @@ FOLLOWED = {
 
 # Members that code keeps as they are, without naming their parts or them. The tests of these services look at what is shown.
 WHOLE = {
-    "autoscaling": {"CreateAutoScalingGroup": "*", "UpdateAutoScalingGroup": "*"},
+    "autoscaling": {
+        "CreateAutoScalingGroup": "*",
+        "UpdateAutoScalingGroup": "*",
+    },
     "batch": dict.fromkeys(
         [
             "CreateComputeEnvironment",

@@ -23,9 +23,7 @@ CALLS: dict[str, dict[str, dict[str, Any]]] = {
         "CreateFlowLogs": {"ResourceIds": ["vpc-0123456789abcdef0"], "ResourceType": "VPC", "TrafficType": "ALL", "LogGroupName": "g"},
         "CreateVolume": {"AvailabilityZone": "us-east-1a", "Size": 8},
     },
-    "lambda": {
-        "CreateEventSourceMapping": FUNCTION | {"EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"}
-    },
+    "lambda": {"CreateEventSourceMapping": FUNCTION | {"EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"}},
     "logs": {
         "PutSubscriptionFilter": {"logGroupName": "g", "filterName": "f", "filterPattern": "", "destinationArn": f"arn:aws:lambda:us-east-1:{ACCOUNT}:function:f"},
     },
@@ -40,17 +38,20 @@ CALLS: dict[str, dict[str, dict[str, Any]]] = {
 # What the local AWS has in moto's place.
 MISSING: dict[str, dict[str, dict[str, Any]]] = {
     "autoscaling": {
+        "AttachLoadBalancers": GROUP | {"LoadBalancerNames": ["b"]},
         "CompleteLifecycleAction": HOOK | {"LifecycleActionResult": "CONTINUE"},
         "DeleteLifecycleHook": HOOK,
         "DescribeLifecycleHooks": GROUP,
         "DetachInstances": GROUP | {"ShouldDecrementDesiredCapacity": True},
+        "EnableMetricsCollection": GROUP | {"Granularity": "1Minute"},
+        "EnterStandby": GROUP | {"ShouldDecrementDesiredCapacity": True},
+        "ExecutePolicy": GROUP | {"PolicyName": "p"},
         "PutLifecycleHook": HOOK,
+        "PutNotificationConfiguration": GROUP | {"TopicARN": "t", "NotificationTypes": []},
         "PutScalingPolicy": GROUP | {"PolicyName": "p"},
         "PutWarmPool": GROUP,
         "RecordLifecycleActionHeartbeat": HOOK,
-        "ResumeProcesses": GROUP,
         "StartInstanceRefresh": GROUP,
-        "SuspendProcesses": GROUP,
     },
     "cloudformation": {
         "CancelUpdateStack": {"StackName": "s"},

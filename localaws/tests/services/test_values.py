@@ -27,6 +27,11 @@ METRIC = [{"MetricName": "m", "Value": 1}]
         ("ec2.describe_vpcs", {"MaxResults": 1001}, "InvalidParameterValue"),
         ("ec2.terminate_instances", {"InstanceIds": ["instance"]}, "InvalidInstanceID.Malformed"),
         ("ec2.create_placement_group", {"Strategy": "cluster"}, "MissingParameter"),
+        ("autoscaling.create_launch_configuration", {"LaunchConfigurationName": "c", "ImageId": "ami-12345678"}, "UnsupportedOperation"),
+        ("autoscaling.set_instance_health", {"InstanceId": "i-0", "HealthStatus": "Sick"}, "ValidationError"),
+        ("autoscaling.describe_tags", {"Filters": [{"Name": "colour", "Values": ["x"]}]}, "ValidationError"),
+        ("autoscaling.suspend_processes", {"AutoScalingGroupName": "g", "ScalingProcesses": ["Sleep"]}, "ValidationError"),
+        ("budgets.create_budget", {"AccountId": "123456789012", "Budget": {"BudgetName": "b", "BudgetType": "COST", "TimeUnit": "DAILY", "BudgetLimit": {"Amount": "-1", "Unit": "USD"}}}, "InvalidParameterException"),
     ],
 )  # fmt: skip
 def test_a_value_that_the_model_allows_and_the_service_does_not_is_refused(

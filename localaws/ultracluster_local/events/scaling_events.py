@@ -2,7 +2,7 @@
 
 from ultracluster_local.events.delivery import deliver_to_rules, new_event
 from ultracluster_local.instance.state import regions_with_state
-from ultracluster_local.services.auto_scaling.notices import notices
+from ultracluster_local.services.auto_scaling.group import notices
 
 __all__ = ["deliver_notices"]
 
@@ -12,12 +12,4 @@ def deliver_notices() -> None:
     for region in regions_with_state("autoscaling:notices"):
         waiting = notices(region)
         while waiting:
-            one = waiting.pop(0)
-            event = new_event(
-                region=region,
-                source="aws.autoscaling",
-                detail_type=one.name,
-                detail=dict(one.detail),
-                resources=[one.resource],
-            )
-            deliver_to_rules(event)
+            deliver_to_rules(new_event(region=region, source="aws.autoscaling", **waiting.pop(0)))

@@ -34,7 +34,7 @@ _UNKNOWN_CALL = "InvalidAction"
 """An error code common to all services."""
 
 _MODULES: Final = (
-    ("services.auto_scaling", "api templates"),
+    ("services.auto_scaling", "api processes templates"),
     ("services.batch", "compute_environments consumable_resources job_definitions job_queues jobs listing"),
     ("services.batch", "scheduling_policies service_environments tags"),
     ("services", "budgets cloudtrail dynamodb"),

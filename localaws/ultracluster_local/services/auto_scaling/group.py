@@ -10,7 +10,7 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import ServiceError
 
-__all__ = ["Activity", "Group", "Member", "find_group", "groups", "invalid"]
+__all__ = ["Activity", "Group", "Member", "find_group", "groups", "invalid", "notices", "now"]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -28,6 +28,18 @@ class Member:
     template: Mapping[str, str]
     protected: bool = False
     healthy: bool = True
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as the API shows it."""
+        return {
+            "InstanceId": self.instance_id,
+            "InstanceType": self.instance_type,
+            "AvailabilityZone": self.zone,
+            "LifecycleState": "InService",
+            "HealthStatus": "Healthy" if self.healthy else "Unhealthy",
+            "LaunchTemplate": dict(self.template),
+            "ProtectedFromScaleIn": self.protected,
+        }
 
 
 @dataclass(kw_only=True, slots=True)
@@ -98,6 +110,16 @@ class Group:
                 return one
         raise invalid(f"The instance {instance_id} is not part of Auto Scaling group {self.name}.")
 
+    def tell(self, description: str, cause: str, **others: Any) -> Activity:
+        """Add a scaling activity, and return it."""
+        activity = Activity(group=self.name, description=description, cause=f"At {now()} {cause}", **others)
+        self.activities.insert(0, activity)
+        return activity
+
+    def suspends(self, process: str) -> bool:
+        """Return whether one of its processes is suspended."""
+        return any(one["ProcessName"] == process for one in self.settings.get("SuspendedProcesses", ()))
+
     def shown(self) -> dict[str, Any]:
         """Return it as the API shows it."""
         return {
@@ -108,25 +130,23 @@ class Group:
             "DesiredCapacity": self.desired,
             "Tags": self.tags,
             "CreatedTime": self.created,
-            "Instances": [_shown_member(one) for one in self.members],
+            "Instances": [one.shown() for one in self.members],
         }
 
 
-def _shown_member(member: Member) -> dict[str, Any]:
-    return {
-        "InstanceId": member.instance_id,
-        "InstanceType": member.instance_type,
-        "AvailabilityZone": member.zone,
-        "LifecycleState": "InService",
-        "HealthStatus": "Healthy" if member.healthy else "Unhealthy",
-        "LaunchTemplate": dict(member.template),
-        "ProtectedFromScaleIn": member.protected,
-    }
+def now() -> str:
+    """Return the time of the clock as activities say it."""
+    return CLOCK.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def groups(region: str) -> dict[str, Group]:
     """Return the groups of a Region by name."""
     return region_state("autoscaling:groups", region=region, new=dict[str, Group])
+
+
+def notices(region: str) -> list[dict[str, Any]]:
+    """Return what the events of a Region say that have not been sent yet; they are sent when the clock moves."""
+    return region_state("autoscaling:notices", region=region, new=list[dict[str, Any]])
 
 
 def find_group(region: str, name: str) -> Group:

@@ -15,9 +15,8 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import regions_with_state
-from ultracluster_local.services.auto_scaling.group import Activity, Group, Member, groups
+from ultracluster_local.services.auto_scaling.group import Activity, Group, Member, groups, notices
 from ultracluster_local.services.auto_scaling.joining import join_cluster, leave_clusters
-from ultracluster_local.services.auto_scaling.notices import Notice, notices
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.ec2.networks import subnets
 
@@ -28,9 +27,7 @@ _LAST_RETRY = timedelta(minutes=16)
 """Bounds of the time between failed launches, which doubles; AWS publishes no figures."""
 _HEALTH_CHECK = timedelta(minutes=1)
 """After which a terminated instance is noticed; AWS publishes no figure."""
-_GONE = (
-    "taken out of service in response to an EC2 health check that indicated it had been terminated or stopped"
-)
+_GONE = "an EC2 health check that indicated it had been terminated or stopped"
 _PROTECTED = (
     "Could not scale to desired capacity because all remaining instances are protected from scale-in."
 )
@@ -41,17 +38,18 @@ second with its status from aws-samples/aws-fault-injection-simulator-workshop#1
 
 def scale(group: Group) -> None:
     """Replace missing and unhealthy instances, then launch or terminate until the desired capacity is reached or a launch fails."""
-    for member in list(group.members):
+    replaced = not group.suspends("ReplaceUnhealthy") and not group.suspends("HealthCheck")
+    for member in list(group.members) if replaced else ():
         if not _runs(group.region, member):
             _forget(group, member)
-            group.activities.insert(0, _ended(group, member, f"was {_GONE}"))
+            _ended(group, member, _GONE)
         elif not member.healthy:
             # Protection from scaling in does not protect from replacement.
-            terminate(group, member, "was taken out of service in response to a user health-check")
+            terminate(group, member, "a user health-check")
     surplus = len(group.members) - group.desired
-    if surplus > 0:
+    if surplus > 0 and not group.suspends("Terminate"):
         _scale_in(group, surplus)
-    while len(group.members) < group.desired:
+    while len(group.members) < group.desired and not group.suspends("Launch"):
         if not _launch(group):
             return
     group.failures, group.retry_at = 0, None
@@ -60,23 +58,10 @@ def scale(group: Group) -> None:
 def _scale_in(group: Group, surplus: int) -> None:
     free = [one for one in group.members if not one.protected]
     for member in free[:surplus]:
-        terminate(
-            group,
-            member,
-            "was taken out of service in response to a difference between desired and actual capacity",
-        )
+        terminate(group, member, "a difference between desired and actual capacity")
     if len(free) < surplus and (not group.activities or group.activities[0].message != _PROTECTED):
-        cause = f"At {_now()} the desired capacity was {group.desired}."
-        group.activities.insert(
-            0,
-            Activity(
-                group=group.name, description=_PROTECTED, cause=cause, code="Cancelled", message=_PROTECTED
-            ),
-        )
-
-
-def _now() -> str:
-    return CLOCK.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        cause = f"the desired capacity was {group.desired}."
+        group.tell(_PROTECTED, cause, code="Cancelled", message=_PROTECTED)
 
 
 def _runs(region: str, member: Member) -> bool:
@@ -89,14 +74,12 @@ def _runs(region: str, member: Member) -> bool:
 
 def _launch(group: Group) -> bool:
     template = group.settings["LaunchTemplate"]
-    before = len(group.members)
-    subnet = str(group.settings["VPCZoneIdentifier"]).split(",")[
-        before % len(str(group.settings["VPCZoneIdentifier"]).split(","))
-    ]
+    before, places = len(group.members), str(group.settings["VPCZoneIdentifier"]).split(",")
+    subnet = places[before % len(places)]
     zone = subnets(group.region)[subnet].availability_zone
     details = json.dumps({"Subnet ID": subnet, "Availability Zone": zone})
     cause = (
-        f"At {_now()} an instance was started in response to a difference between desired and actual capacity, increasing the "
+        "an instance was started in response to a difference between desired and actual capacity, increasing the "
         f"capacity from {before} to {before + 1}."
     )
     try:
@@ -104,38 +87,21 @@ def _launch(group: Group) -> bool:
     except ClientError as error:
         message = f"{error.response['Error']['Message']} Launching EC2 instance failed."
         description = f"Launching a new EC2 instance.  Status Reason: {message}"
-        activity = Activity(
-            group=group.name,
-            description=description,
-            cause=cause,
-            code="Failed",
-            message=message,
-            details=details,
-        )
-        group.activities.insert(0, activity)
+        failed = group.tell(description, cause, code="Failed", message=message, details=details)
         group.retry_at = CLOCK.now() + min(_FIRST_RETRY * 2 ** min(group.failures, 10), _LAST_RETRY)
         group.failures += 1
-        _send(group, "EC2 Instance Launch Unsuccessful", activity, "")
+        _send(group, "EC2 Instance Launch Unsuccessful", failed, "")
         return False
+    names = ("LaunchTemplateId", "LaunchTemplateName", "Version")
     member = Member(
         instance_id=launched["InstanceId"],
         instance_type=launched["InstanceType"],
         zone=zone,
-        template={
-            key: template[key]
-            for key in ("LaunchTemplateId", "LaunchTemplateName", "Version")
-            if key in template
-        },
+        template={key: template[key] for key in names if key in template},
         protected=bool(group.settings.get("NewInstancesProtectedFromScaleIn")),
     )
     group.members.append(member)
-    activity = Activity(
-        group=group.name,
-        description=f"Launching a new EC2 instance: {member.instance_id}",
-        cause=cause,
-        details=details,
-    )
-    group.activities.insert(0, activity)
+    activity = group.tell(f"Launching a new EC2 instance: {member.instance_id}", cause, details=details)
     join_cluster(group.region, member.instance_id, template_data(group.region, template))
     _send(group, "EC2 Instance Launch Successful", activity, member.instance_id)
     return True
@@ -168,31 +134,28 @@ def _run_instance(group: Group, template: Mapping[str, str], subnet: str) -> Map
 # Terminations
 
 
-def terminate(group: Group, member: Member, why: str) -> None:
-    """Terminate an instance.
+def terminate(group: Group, member: Member, why: str) -> Activity:
+    """Terminate an instance, and return the activity.
 
     Args:
         group: Group.
         member: Its instance.
-        why: Cause of the activity, after "an instance".
+        why: To what it is a response.
     """
     ended = _ended(group, member, why)
-    group.activities.insert(0, ended)
     # Protection is from users: AWSEC2/latest/UserGuide/Using_ChangingDisableAPITermination.html
     instance = ec2_backends[ACCOUNT][group.region].get_instance(member.instance_id)
     instance.disable_api_stop = instance.disable_api_termination = False
     running().clients.get("ec2", group.region).terminate_instances(InstanceIds=[member.instance_id])
     _forget(group, member)
     _send(group, "EC2 Instance Terminate Successful", ended, member.instance_id)
+    return ended
 
 
 def _ended(group: Group, member: Member, why: str) -> Activity:
-    return Activity(
-        group=group.name,
-        description=f"Terminating EC2 instance: {member.instance_id}",
-        cause=f"At {_now()} an instance {why}.",
-        details=json.dumps({"Availability Zone": member.zone}),
-    )
+    cause = f"an instance was taken out of service in response to {why}."
+    details = json.dumps({"Availability Zone": member.zone})
+    return group.tell(f"Terminating EC2 instance: {member.instance_id}", cause, details=details)
 
 
 def _forget(group: Group, member: Member) -> None:
@@ -208,7 +171,7 @@ def _send(group: Group, name: str, activity: Activity, instance_id: str) -> None
     times = {key: shown.pop(key).strftime("%Y-%m-%dT%H:%M:%SZ") for key in ("StartTime", "EndTime")}
     detail = {**shown, **times, "RequestId": shown["ActivityId"], "EC2InstanceId": instance_id}
     detail["Details"] = json.loads(activity.details)
-    notices(group.region).append(Notice(name=name, detail=detail, resource=group.arn))
+    notices(group.region).append({"detail_type": name, "detail": detail, "resources": [group.arn]})
 
 
 def next_scaling(after: datetime) -> tuple[datetime, list[Callable[[], None]]] | None:

@@ -7,6 +7,7 @@ issues: traveloka/terraform-aws-autoscaling#38, hashicorp/terraform-provider-aws
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.services.auto_scaling.group import invalid
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.ec2.launches import check_launch
@@ -20,10 +21,6 @@ _check = Checks(service="autoscaling")
 _UNFORMED = "You must use a valid fully-formed launch template."
 
 
-def _wrong(message: str) -> ServiceError:
-    return ServiceError("ValidationError", message)
-
-
 @_check("CreateAutoScalingGroup", "UpdateAutoScalingGroup")
 def check_group(request: Request) -> None:
     """Refuse the launch template of a group."""
@@ -34,13 +31,9 @@ def check_group(request: Request) -> None:
         data = template_data(request.region, specification)
     except ServiceError:
         return  # the operation itself says so
-    _check_template(request, data)
-
-
-def _check_template(request: Request, data: Mapping[str, Any]) -> None:
     market = (data.get("InstanceMarketOptions") or {}).get("MarketType", "")
     if (data.get("Placement") or {}).get("HostId"):
-        raise _wrong("Incompatible launch template: Tenancy host ID is not supported for Auto Scaling.")
+        raise invalid("Incompatible launch template: Tenancy host ID is not supported for Auto Scaling.")
     if data.get("NetworkInterfaces") and (data.get("SecurityGroupIds") or data.get("SecurityGroups")):
         problem = "When a network interface is provided, the security groups must be a part of it."
         raise ServiceError("InvalidQueryParameter", f"Invalid launch template: {problem}")
@@ -49,7 +42,7 @@ def _check_template(request: Request, data: Mapping[str, Any]) -> None:
         # As a dry run of a launch would: the group itself says where, and a reservation is looked at later.
         check_launch(request, {**data, "MinCount": 1, "MaxCount": 1})
     except ServiceError as error:
-        raise _wrong(f"{_UNFORMED} {error.message}") from None
+        raise invalid(f"{_UNFORMED} {error.message}") from None
 
 
 def _check_places(request: Request, data: Mapping[str, Any], market: str) -> None:
@@ -59,13 +52,15 @@ def _check_places(request: Request, data: Mapping[str, Any], market: str) -> Non
     zones = {known[one].availability_zone for one in wanted if one in known}
     if market == "capacity-block" and len(zones) > 1:
         # https://docs.aws.amazon.com/autoscaling/ec2/userguide/launch-template-capacity-blocks.html
-        raise _wrong("A group that uses a Capacity Block must be in the Availability Zone of the block only.")
+        raise invalid(
+            "A group that uses a Capacity Block must be in the Availability Zone of the block only."
+        )
     groups = [*(data.get("SecurityGroupIds") or [])]
     for one in data.get("NetworkInterfaces") or []:
         groups += one.get("Groups") or []
     from_network = {group: network_of(request.region, group) for group in groups}
     if networks and any(place is not None and place not in networks for place in from_network.values()):
-        raise _wrong(
+        raise invalid(
             "One or more security groups in the launch template are not linked to the VPCs configured in the Auto Scaling "
             "group"
         )
