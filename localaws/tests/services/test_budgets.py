@@ -177,3 +177,19 @@ def test_an_update_that_aws_would_not_keep_changes_nothing(
 
     assert refusal(budgets.update_budget, AccountId=ACCOUNT, NewBudget=budget(**more))[0] == code
     assert budgets.describe_budgets(AccountId=ACCOUNT)["Budgets"] == before
+
+
+def test_a_budget_has_the_tags_that_it_was_created_with(budgets: Any) -> None:
+    tags = [{"Key": "team", "Value": "research"}]
+    budgets.create_budget(AccountId=ACCOUNT, Budget=budget(), ResourceTags=tags)
+    arn = f"arn:aws:budgets::{ACCOUNT}:budget"
+    assert budgets.list_tags_for_resource(ResourceARN=f"{arn}/cluster")["ResourceTags"] == tags
+    create(budgets, BudgetName="other")
+    assert budgets.list_tags_for_resource(ResourceARN=f"{arn}/other")["ResourceTags"] == []
+
+
+def test_a_notification_says_what_it_leaves_out(budgets: Any) -> None:
+    create(budgets, notification(80))
+    asked = {"AccountId": ACCOUNT, "BudgetName": "cluster"}
+    (shown,) = budgets.describe_notifications_for_budget(**asked)["Notifications"]
+    assert (shown["ThresholdType"], shown["NotificationState"]) == ("PERCENTAGE", "OK")

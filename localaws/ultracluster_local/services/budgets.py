@@ -19,8 +19,6 @@ __all__ = ["BudgetNotice", "handlers", "record_spend"]
 
 handlers = Handlers(service="budgets")
 
-_PARTITION = "aws"
-
 # CreateBudget: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_CreateBudget.html
 _MOST_NOTIFICATIONS = 10
 _MOST_EMAILS = 10  # limit for each notification, in addition to one SNS topic
@@ -30,7 +28,7 @@ _KEPT = ("CalculatedSpend", "TimePeriod")
 
 
 def _backend() -> Any:
-    return budgets_backends[ACCOUNT][_PARTITION]
+    return budgets_backends[ACCOUNT]["aws"]
 
 
 @handlers("CreateBudget")
@@ -42,7 +40,18 @@ def create_budget(request: Request) -> Mapping[str, Any]:
     if wrong:
         raise ServiceError("InvalidParameterException", wrong[0])
     _backend().create_budget(account_id=ACCOUNT, budget=_timed(budget), notifications=notifications)
+    _tags()[budget["BudgetName"]] = request.parameters.get("ResourceTags") or []
     return {}
+
+
+def _tags() -> dict[str, list[dict[str, str]]]:
+    return region_state("budgets:tags", region="", new=dict)
+
+
+@handlers("ListTagsForResource")
+def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
+    """List the tags that a budget was created with."""
+    return {"ResourceTags": _tags().get(request.parameters["ResourceARN"].rpartition("/")[2], [])}
 
 
 def _timed(budget: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,7 +114,9 @@ def _key(notification: Mapping[str, Any]) -> tuple[str, str, float]:
 def check_create_notification(request: Request) -> None:
     """Refuse a notification that the budget has: API_budgets_CreateNotification, DuplicateRecordException."""
     budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
-    if budget and _key(request.parameters["Notification"]) in map(_key_of, budget.notifications):
+    if budget and _key(request.parameters["Notification"]) in [
+        _key(one.details) for one in budget.notifications
+    ]:
         raise ServiceError("DuplicateRecordException", "The notification already exists")
     if wrong := _wrong_with_notifications([request.parameters]):
         raise ServiceError("InvalidParameterException", wrong[0])
@@ -116,7 +127,7 @@ def _notification(request: Request) -> Any:
     budget = _backend().budgets[ACCOUNT].get(request.parameters["BudgetName"])
     asked = request.parameters.get("Notification") or request.parameters["OldNotification"]
     for each in budget.notifications if budget else ():
-        if _key_of(each) == _key(asked):
+        if _key(each.details) == _key(asked):
             return each
     raise ServiceError("NotFoundException", "The notification does not exist")
 
@@ -126,10 +137,6 @@ def check_notification(request: Request) -> None:
     """Refuse a notification that the budget does not have; moto refuses an absent budget."""
     if request.parameters["BudgetName"] in _backend().budgets[ACCOUNT]:
         _notification(request)
-
-
-def _key_of(notification: Any) -> tuple[str, str, float]:
-    return _key(notification.details)
 
 
 @handlers("DescribeSubscribersForNotification")
@@ -180,11 +187,8 @@ def record_spend(name: str, *, actual: float, forecast: float | None = None) -> 
         if operator != "GREATER_THAN":
             raise ValueError(f"the local AWS supports GREATER_THAN only; got {operator}")
         this_month = (name, key, f"{CLOCK.now():%Y-%m}")
-        share = (
-            threshold / 100 * limit
-            if notification.details.get("ThresholdType") != "ABSOLUTE_VALUE"
-            else threshold
-        )
+        absolute = notification.details.get("ThresholdType") == "ABSOLUTE_VALUE"
+        share = threshold if absolute else threshold / 100 * limit
         if spent[kind] <= share or this_month in told:
             continue
         told.add(this_month)

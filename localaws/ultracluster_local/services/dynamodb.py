@@ -70,6 +70,5 @@ def check_tagged(request: Request) -> None:
     """Refuse a table that does not exist: API_TagResource, ResourceNotFoundException."""
     arn = request.parameters["ResourceArn"]
     if not any(one.table_arn == arn for one in dynamodb_backends[ACCOUNT][request.region].tables.values()):
-        raise ServiceError(
-            "ResourceNotFoundException", f"Requested resource not found: ResourcArn: {arn} not found"
-        )
+        problem = f"Requested resource not found: ResourcArn: {arn} not found"
+        raise ServiceError("ResourceNotFoundException", problem)

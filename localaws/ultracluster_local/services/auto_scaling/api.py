@@ -184,9 +184,7 @@ def update_auto_scaling_group(request: Request) -> Mapping[str, Any]:
         raise invalid("AutoScalingGroup name not found - null")  # getmoto/moto, verified against AWS
     group = find_group(request.region, given["AutoScalingGroupName"])
     least, most = int(given.get("MinSize", group.least)), int(given.get("MaxSize", group.most))
-    desired = (
-        int(given["DesiredCapacity"]) if "DesiredCapacity" in given else max(least, min(group.desired, most))
-    )
+    desired = int(given.get("DesiredCapacity", max(least, min(group.desired, most))))
     _check_sizes(least, most, desired)
     if given.get("LaunchTemplate") or given.get("MixedInstancesPolicy"):
         _check_source(request, given)

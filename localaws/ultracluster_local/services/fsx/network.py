@@ -23,8 +23,7 @@ def _subnet(request: Request) -> Any:
 
 def vpc_of(request: Request) -> str:
     """Return the ID of the VPC of a file system to be created; empty if its subnet does not exist."""
-    subnet = _subnet(request)
-    return str(subnet.vpc_id) if subnet is not None else ""
+    return str(getattr(_subnet(request), "vpc_id", ""))
 
 
 def check_network(request: Request) -> None:
