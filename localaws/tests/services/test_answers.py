@@ -81,6 +81,48 @@ ROLE = "arn:aws:iam::123456789012:role/none"
             "The volume 'vol-2d' does not exist.",
         ),
         (
+            "ec2.delete_internet_gateway",
+            {"InternetGatewayId": "igw-2d"},
+            "InvalidInternetGatewayID.NotFound",
+            "The internetGateway ID 'igw-2d' does not exist",
+        ),
+        (
+            "ec2.disassociate_address",
+            {"AssociationId": "eipassoc-2d"},
+            "InvalidAssociationID.NotFound",
+            "The association ID 'eipassoc-2d' does not exist",
+        ),
+        (
+            "ec2.create_subnet",
+            {"VpcId": "vpc-2d", "CidrBlock": "10.0.0.0/24"},
+            "InvalidVpcID.NotFound",
+            "The vpc ID 'vpc-2d' does not exist",
+        ),
+        (
+            "ec2.create_security_group",
+            {"VpcId": "vpc-2d", "GroupName": "g", "Description": "d"},
+            "InvalidVpcID.NotFound",
+            "The vpc ID 'vpc-2d' does not exist",
+        ),
+        (
+            "ec2.describe_snapshots",
+            {"SnapshotIds": ["snap-2d"]},
+            "InvalidSnapshot.NotFound",
+            "The snapshot 'snap-2d' does not exist.",
+        ),
+        (
+            "ec2.import_key_pair",
+            {"KeyName": "k", "PublicKeyMaterial": b"none"},
+            "InvalidKey.Format",
+            "Key is not in valid OpenSSH public key format",
+        ),
+        (
+            "cloudwatch.set_alarm_state",
+            {"AlarmName": "a", "StateValue": "BAD", "StateReason": "r"},
+            "ValidationError",
+            "1 validation error detected: Value 'BAD' at 'stateValue' failed to satisfy constraint: Member must satisfy enum value set: [INSUFFICIENT_DATA, ALARM, OK]",
+        ),
+        (
             "iam.get_policy",
             {"PolicyArn": "arn:aws:iam::123456789012:policy/p"},
             "NoSuchEntity",

@@ -18,10 +18,8 @@ BUCKET = {"Bucket": "mine"}
 # What moto would do, by service.
 CALLS: dict[str, dict[str, dict[str, Any]]] = {
     "ec2": {
-        "AttachVolume": {"VolumeId": "vol-0123456789abcdef0", "InstanceId": "i-0123456789abcdef0", "Device": "/dev/sdf"},
         "CreateFleet": {"LaunchTemplateConfigs": [], "TargetCapacitySpecification": {"TotalTargetCapacity": 1}},
         "CreateFlowLogs": {"ResourceIds": ["vpc-0123456789abcdef0"], "ResourceType": "VPC", "TrafficType": "ALL", "LogGroupName": "g"},
-        "CreateVolume": {"AvailabilityZone": "us-east-1a", "Size": 8},
     },
     "lambda": {"CreateEventSourceMapping": FUNCTION | {"EventSourceArn": f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"}},
     "logs": {

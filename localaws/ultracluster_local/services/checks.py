@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
+from moto.core.exceptions import ServiceException
 from moto.core.parse import PROTOCOL_PARSERS, RequestParserError
 from moto.core.responses import ActionResult, BaseResponse
 from moto.s3.responses import S3Response
@@ -60,8 +61,8 @@ def _refusal(request: Request, service: str) -> ServiceError | None:
         authorize(service, request)
         for check in _CHECKS.get((service, request.operation), ()):
             check(request)
-    except ServiceError as error:
-        return error
+    except ServiceException as error:  # of moto, or ours
+        return ServiceError(error.code, error.message)
     return None
 
 

@@ -12,7 +12,7 @@ from ultracluster_local.services.handlers import Request, ServiceError
 __all__ = ["NOT_SIMULATED"]
 
 NOT_SIMULATED: Final[Mapping[str, tuple[str, ...]]] = {
-    "ec2": ("AttachVolume", "CreateFleet", "CreateFlowLogs", "CreateVolume"),
+    "ec2": ("CreateFleet", "CreateFlowLogs"),
     "lambda": ("CreateEventSourceMapping",),
     "logs": ("PutSubscriptionFilter",),
     "s3": ("PutBucketAccelerateConfiguration", "PutBucketCors", "PutBucketWebsite"),

@@ -107,3 +107,31 @@ def test_a_gateway_and_an_address_stay_while_a_nat_gateway_uses_them(ec2: Any, v
     ec2.delete_nat_gateway(NatGatewayId=nat["NatGatewayId"])
     ec2.detach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
     ec2.release_address(AllocationId=address["AllocationId"])
+
+
+def test_an_address_stays_while_an_interface_has_it(ec2: Any) -> None:
+    vpc = ec2.create_vpc(CidrBlock="10.5.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.5.0.0/24")["Subnet"]["SubnetId"]
+    interface = ec2.create_network_interface(SubnetId=subnet)["NetworkInterface"]["NetworkInterfaceId"]
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    held = ec2.associate_address(AllocationId=address, NetworkInterfaceId=interface)["AssociationId"]
+
+    assert refusal(ec2.release_address, AllocationId=address)[0] == "InvalidIPAddress.InUse"
+    ec2.disassociate_address(AssociationId=held)
+    ec2.release_address(AllocationId=address)
+
+
+def test_a_table_keeps_its_local_route_and_the_main_one_its_place(ec2: Any) -> None:
+    vpc = ec2.create_vpc(CidrBlock="10.5.0.0/16")["Vpc"]["VpcId"]
+    of_vpc = [{"Name": "vpc-id", "Values": [vpc]}]
+    (table,) = ec2.describe_route_tables(Filters=of_vpc)["RouteTables"]
+    local = {"RouteTableId": table["RouteTableId"], "DestinationCidrBlock": "10.5.0.0/16"}
+    main = table["Associations"][0]["RouteTableAssociationId"]
+
+    words = f"cannot remove local route 10.5.0.0/16 in route table {table['RouteTableId']}"
+    assert refusal(ec2.delete_route, **local) == ("InvalidParameterValue", words)
+    assert refusal(ec2.delete_route_table, RouteTableId=table["RouteTableId"])[0] == "DependencyViolation"
+    assert refusal(ec2.disassociate_route_table, AssociationId=main) == (
+        "InvalidParameterValue",
+        f"cannot disassociate the main route table association {main}",
+    )

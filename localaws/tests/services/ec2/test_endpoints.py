@@ -103,3 +103,12 @@ def test_private_dns_needs_dns_in_the_vpc_and_one_endpoint_of_the_service(
         f"conflicting DNS domain for ssm.{REGION}.amazonaws.com"
         in refusal(ec2.create_vpc_endpoint, **given)[1]
     )
+
+
+def test_an_interface_endpoint_has_the_default_group_unless_it_names_others(ec2: Any) -> None:
+    vpc = ec2.create_vpc(CidrBlock="10.6.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.6.0.0/24")["Subnet"]["SubnetId"]
+    service = {"ServiceName": "com.amazonaws.us-east-1.ec2", "VpcEndpointType": "Interface"}
+
+    made = ec2.create_vpc_endpoint(VpcId=vpc, **service, SubnetIds=[subnet], PrivateDnsEnabled=False)
+    assert [one["GroupName"] for one in made["VpcEndpoint"]["Groups"]] == ["default"]

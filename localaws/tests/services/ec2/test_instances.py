@@ -216,3 +216,41 @@ def test_an_instance_is_protected_against_termination_from_its_launch_on(ec2: An
     ec2.modify_instance_attribute(InstanceId=names[2], DisableApiTermination={"Value": False})
     ec2.terminate_instances(InstanceIds=names)
     assert states() == ["terminated"] * 4
+
+
+def test_a_terminated_instance_is_neither_started_nor_stopped(ec2: Any) -> None:
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    (launched,) = ec2.run_instances(ImageId=image, InstanceType="t3.micro", MinCount=1, MaxCount=1)[
+        "Instances"
+    ]
+    one = launched["InstanceId"]
+    ec2.stop_instances(InstanceIds=[one])
+    ec2.start_instances(InstanceIds=[one])
+    ec2.terminate_instances(InstanceIds=[one])
+
+    for call, words in (
+        (ec2.start_instances, f"The instance '{one}' is not in a state from which it can be started."),
+        (ec2.stop_instances, f"This instance '{one}' is not in a state from which it can be stopped."),
+    ):
+        assert refusal(call, InstanceIds=[one]) == ("IncorrectInstanceState", words)
+
+
+def test_the_images_of_an_account_have_names_of_their_own(ec2: Any) -> None:
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    (launched,) = ec2.run_instances(ImageId=image, InstanceType="t3.micro", MinCount=1, MaxCount=1)[
+        "Instances"
+    ]
+    wanted = {"InstanceId": launched["InstanceId"], "Name": "nodes"}
+    made = ec2.create_image(**wanted)["ImageId"]
+
+    words = f"AMI name nodes is already in use by AMI {made}"
+    assert refusal(ec2.create_image, **wanted) == ("InvalidAMIName.Duplicate", words)
+
+
+def test_an_instance_is_in_a_zone_that_its_region_has(ec2: Any) -> None:
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    wanted = {"ImageId": image, "InstanceType": "t3.micro", "MinCount": 1, "MaxCount": 1}
+
+    words = "Invalid availability zone: [us-east-1z]"
+    placed = {"Placement": {"AvailabilityZone": "us-east-1z"}}
+    assert refusal(ec2.run_instances, **wanted, **placed) == ("InvalidParameterValue", words)

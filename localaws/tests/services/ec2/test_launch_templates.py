@@ -1,5 +1,7 @@
 """Versions of launch templates."""
 
+from typing import Any
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -86,3 +88,18 @@ def test_an_instance_has_the_template_and_its_version_as_tags(local_aws: LocalAw
         for each in found["Instances"]
     ]
     assert {"Key": "aws:ec2launchtemplate:version", "Value": "1"} in instance["Tags"]
+
+
+def test_a_range_of_versions_is_described_and_one_that_is_absent_is_not_deleted(ec2: Any) -> None:
+    data = {"LaunchTemplateData": {"InstanceType": "t3.micro"}}
+    template = ec2.create_launch_template(LaunchTemplateName="range", **data)["LaunchTemplate"]
+    named = {"LaunchTemplateId": template["LaunchTemplateId"]}
+    for _ in range(3):
+        ec2.create_launch_template_version(**named, **data)
+
+    shown = ec2.describe_launch_template_versions(**named, MinVersion="2", MaxVersion="3")
+    assert [one["VersionNumber"] for one in shown["LaunchTemplateVersions"]] == [3, 2]
+    (failed,) = ec2.delete_launch_template_versions(**named, Versions=["9"])[
+        "UnsuccessfullyDeletedLaunchTemplateVersions"
+    ]
+    assert failed["ResponseError"]["Code"] == "launchTemplateVersionDoesNotExist"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.refusals import refusal, said
+from tests.services.ec2.capacity_calls import REGION
 
 from ultracluster_local.services.ec2.volumes import check_volume
 
@@ -56,3 +57,39 @@ def test_a_root_volume_is_not_smaller_than_the_snapshot_of_its_image(ec2: Any) -
     code, words = refusal(ec2.run_instances, **launch, BlockDeviceMappings=mapping)
     assert code == "InvalidBlockDeviceMapping"
     assert "expect size >= 15GB" in words
+
+
+def test_a_volume_performs_as_its_type_does(ec2: Any) -> None:
+    made = [
+        ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=100, VolumeType=kind) for kind in ("gp2", "gp3")
+    ]
+
+    assert [one["Iops"] for one in made] == [300, 3000]
+    assert made[1]["Throughput"] == 125
+
+
+def test_a_volume_is_in_a_zone_and_has_a_size(ec2: Any) -> None:
+    assert refusal(ec2.create_volume, AvailabilityZone=f"{REGION}z", Size=1)[0] == "InvalidZone.NotFound"
+    assert refusal(ec2.create_volume, AvailabilityZone=f"{REGION}a") == (
+        "MissingParameter",
+        "The request must contain the parameter size/snapshot",
+    )
+
+
+def test_a_volume_is_attached_once_to_an_instance_of_its_zone(ec2: Any) -> None:
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    placed = {"InstanceType": "t3.micro", "Placement": {"AvailabilityZone": f"{REGION}a"}}
+    launched = ec2.run_instances(ImageId=image, MinCount=1, MaxCount=1, **placed)["Instances"][0]
+    near, also, far = (
+        ec2.create_volume(AvailabilityZone=f"{REGION}{zone}", Size=1)["VolumeId"] for zone in "aab"
+    )
+    to = {"InstanceId": launched["InstanceId"], "Device": "/dev/sdf"}
+
+    assert refusal(ec2.attach_volume, VolumeId=far, **to)[0] == "InvalidVolume.ZoneMismatch"
+    ec2.attach_volume(VolumeId=near, **to)
+    assert refusal(ec2.attach_volume, VolumeId=near, **to)[0] == "VolumeInUse"
+    assert "is already in use" in refusal(ec2.attach_volume, VolumeId=also, **to)[1]
+    assert refusal(ec2.delete_volume, VolumeId=near)[0] == "VolumeInUse"
+    ec2.detach_volume(VolumeId=near)
+    words = f"Volume '{near}' is in the 'available' state."
+    assert refusal(ec2.detach_volume, VolumeId=near) == ("IncorrectState", words)

@@ -46,55 +46,36 @@ def zone_names(request: Request) -> dict[str, str]:
     return {zone.zone_id: zone.name for zone in zones}
 
 
-def apply_filters(
-    request: Request, shown: list[dict[str, Any]], fields: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """Return the items that match the filters of a request.
+def apply_filters(request: Request, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the items that match the filters of a request, which are named like members, or for tags.
 
     Args:
         request: API request.
         shown: Items as described.
-        fields: Member of each filter; ``tag:KEY`` and ``tag-key`` are built in.
     """
     for condition in request.parameters.get("Filters") or []:
         name, wanted = condition["Name"], condition.get("Values") or []
-        if name == "tag-key":
-            shown = [one for one in shown if any(_matches(tag["Key"], wanted) for tag in one["Tags"])]
-        elif name.startswith("tag:"):
-            key = name.removeprefix("tag:")
+        kind, _, key = name.partition(":")
+        if kind in {"tag", "tag-key"}:
             shown = [
                 one
                 for one in shown
-                if any(tag["Key"] == key and _matches(tag["Value"], wanted) for tag in one["Tags"])
+                for tag in one["Tags"]
+                if (
+                    _matches(tag["Key"], wanted)
+                    if not key
+                    else tag["Key"] == key and _matches(tag["Value"], wanted)
+                )
             ]
-        elif name in fields:
-            shown = [one for one in shown if _matches(one.get(fields[name], ""), wanted)]
         else:
-            raise invalid_value(f"The filter '{name}' is invalid")
+            member = name.title().replace("-", "")
+            shown = [one for one in shown if _matches(one.get(member, ""), wanted)]
     return shown
 
 
 def _matches(value: Any, wanted: list[str]) -> bool:
     text = value.strftime("%Y-%m-%dT%H:%M:%S.000Z") if isinstance(value, datetime) else str(value)
     return any(fnmatchcase(text, pattern) for pattern in wanted)
-
-
-_FIELDS = {
-    "availability-zone": "AvailabilityZone",
-    "availability-zone-id": "AvailabilityZoneId",
-    "capacity-block-id": "CapacityBlockId",
-    "end-date": "EndDate",
-    "end-date-type": "EndDateType",
-    "instance-match-criteria": "InstanceMatchCriteria",
-    "instance-platform": "InstancePlatform",
-    "instance-type": "InstanceType",
-    "owner-id": "OwnerId",
-    "placement-group-arn": "PlacementGroupArn",
-    "reservation-type": "ReservationType",
-    "start-date": "StartDate",
-    "state": "State",
-    "tenancy": "Tenancy",
-}
 
 
 def reservation_description(request: Request, reservation: Reservation) -> dict[str, Any]:
@@ -173,7 +154,7 @@ def describe_capacity_reservations(request: Request) -> Mapping[str, Any]:
     """Describe Capacity Reservations of all kinds, including ended ones."""
     refuse_dry_run(request)
     found = named_reservations(request)
-    shown = apply_filters(request, [reservation_description(request, one) for one in found], _FIELDS)
+    shown = apply_filters(request, [reservation_description(request, one) for one in found])
     return page(shown, parameters=request.parameters, key="CapacityReservations")
 
 

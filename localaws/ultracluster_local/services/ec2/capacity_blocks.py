@@ -224,16 +224,6 @@ def _reserve(request: Request, segment: Segment, offering: Offering) -> Reservat
 
 # Blocks
 
-_BLOCK_FIELDS = {
-    "availability-zone": "AvailabilityZone",
-    "capacity-block-id": "CapacityBlockId",
-    "create-date": "CreateDate",
-    "end-date": "EndDate",
-    "start-date": "StartDate",
-    "state": "State",
-    "ultraserver-type": "UltraserverType",
-}
-
 
 def _blocks(request: Request) -> list[Reservation]:
     """Return the reservations of Capacity Blocks: those named by a request, or all."""
@@ -271,7 +261,7 @@ def _shown_blocks(blocks: list[Reservation]) -> list[dict[str, Any]]:
 def describe_capacity_blocks(request: Request) -> Mapping[str, Any]:
     """Describe Capacity Blocks."""
     refuse_dry_run(request)
-    shown = apply_filters(request, _shown_blocks(_blocks(request)), _BLOCK_FIELDS)
+    shown = apply_filters(request, _shown_blocks(_blocks(request)))
     return page(shown, parameters=request.parameters, key="CapacityBlocks")
 
 

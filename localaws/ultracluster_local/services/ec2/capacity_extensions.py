@@ -125,15 +125,6 @@ def _shown_history(request: Request, reservation: Reservation, extension: Extens
     }
 
 
-_EXTENSION_FIELDS = {
-    "availability-zone": "AvailabilityZone",
-    "availability-zone-id": "AvailabilityZoneId",
-    "capacity-block-extension-offering-id": "CapacityBlockExtensionOfferingId",
-    "capacity-block-extension-status": "CapacityBlockExtensionStatus",
-    "instance-type": "InstanceType",
-}
-
-
 @handlers("DescribeCapacityBlockExtensionHistory")
 def describe_capacity_block_extension_history(request: Request) -> Mapping[str, Any]:
     """Describe purchased extensions, whether paid or not."""
@@ -143,5 +134,5 @@ def describe_capacity_block_extension_history(request: Request) -> Mapping[str, 
         for one in named_reservations(request)
         for extension in one.extensions
     ]
-    shown = apply_filters(request, shown, _EXTENSION_FIELDS)
+    shown = apply_filters(request, shown)
     return page(shown, parameters=request.parameters, key="CapacityBlockExtensions")

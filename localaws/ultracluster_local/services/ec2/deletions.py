@@ -13,7 +13,6 @@ from ultracluster_local.services.ec2.networks import (
     interfaces,
     members_of,
     nat_gateways,
-    subnets,
     users_of_groups,
 )
 from ultracluster_local.services.handlers import Request, ServiceError
@@ -70,27 +69,32 @@ def delete_vpc(request: Request) -> None:
         any(one.vpc and one.vpc.id == vpc_id for one in backend.internet_gateways.values())
         or any(one.vpc_id == vpc_id for one in endpoints(request.region))
         or any(not one.is_default for one in backend.groups[vpc_id].values())
-        or any(one.vpc_id == vpc_id for one in subnets(request.region).values())
     )
     if used:
         raise _in_use(f"The vpc '{vpc_id}' has dependencies and cannot be deleted.")
 
 
-@_check("DeleteRouteTable")
-def delete_route_table(request: Request) -> None:
-    """Refuse the main table of a VPC: API_DeleteRouteTable."""
-    table = backend_of(request.region).route_tables.get(request.parameters["RouteTableId"])
-    if table and table.main_association_id:
-        raise _in_use(f"The routeTable '{table.id}' has dependencies and cannot be deleted.")
+@_check("DeleteRoute", "DeleteRouteTable", "DisassociateRouteTable")
+def check_route_table(request: Request) -> None:
+    """Refuse to take away a main table (API_DeleteRouteTable), its place as such, and the local route of any.
 
-
-@_check("DeleteInternetGateway")
-def delete_internet_gateway(request: Request) -> None:
-    """Refuse a gateway that is attached."""
-    gateway_id = request.parameters["InternetGatewayId"]
-    gateway = backend_of(request.region).internet_gateways.get(gateway_id)
-    if gateway and gateway.vpc:
-        raise _in_use(f"The internetGateway '{gateway_id}' has dependencies and cannot be deleted.")
+    hashicorp/terraform-provider-aws, vpc_route.go; ansible/ansible#25521
+    """
+    given = request.parameters
+    for table in backend_of(request.region).route_tables.values():
+        if given.get("AssociationId") == table.main_association_id is not None:
+            problem = f"cannot disassociate the main route table association {given['AssociationId']}"
+            raise invalid_value(problem)
+        if given.get("RouteTableId") != table.id:
+            continue
+        if request.operation == "DeleteRouteTable" and table.main_association_id:
+            raise _in_use(f"The routeTable '{table.id}' has dependencies and cannot be deleted.")
+        if given.get("DestinationCidrBlock") in {
+            one.destination_cidr_block for one in table.routes if one.local
+        }:
+            raise invalid_value(
+                f"cannot remove local route {given['DestinationCidrBlock']} in route table {table.id}"
+            )
 
 
 @_check("DetachInternetGateway")
@@ -109,15 +113,12 @@ def detach_internet_gateway(request: Request) -> None:
 
 @_check("ReleaseAddress")
 def release_address(request: Request) -> None:
-    """Refuse an address that a NAT gateway uses."""
-    wanted = request.parameters.get("AllocationId"), request.parameters.get("PublicIp")
-    for gateway in nat_gateways(request.region):
-        for address in gateway.address_set:
-            if address.get("publicIp") and wanted in (
-                (address.get("allocationId"), None),
-                (None, address["publicIp"]),
-            ):
-                raise ServiceError("InvalidIPAddress.InUse", f"Address {address['publicIp']} is in use.")
+    """Refuse an address that an interface of an instance or a NAT gateway uses."""
+    wanted = {request.parameters.get("AllocationId"), request.parameters.get("PublicIp")} - {None}
+    used = interfaces(request.region)
+    for address in backend_of(request.region).addresses:
+        if address.eni in used and wanted & {address.allocation_id, address.public_ip}:
+            raise ServiceError("InvalidIPAddress.InUse", f"Address {address.public_ip} is in use.")
 
 
 @_check("DeletePlacementGroup")

@@ -35,6 +35,9 @@ def _with_defaults(original: Any, backend: Any, *arguments: Any, **settings: Any
     endpoint.dns_options = {"DnsRecordIpType": "service-defined" if gateway else "ipv4"}
     if gateway:
         endpoint.private_dns_enabled = False
+    elif endpoint.vpc_endpoint_type == "Interface" and not endpoint.security_group_ids:
+        own = backend.groups[endpoint.vpc_id].values()  # API_CreateVpcEndpoint, SecurityGroupIds
+        endpoint.security_group_ids = [one.id for one in own if one.is_default]
     return endpoint
 
 

@@ -40,20 +40,31 @@ _FILTERS = {
 _check = Checks(service="ec2")
 
 
-@_check("ModifyInstanceAttribute")
-def check_modify_instance_attribute(request: Request) -> None:
-    """Refuse another type for an instance that is not stopped."""
-    instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(request.parameters["InstanceId"])
-    if request.parameters.get("InstanceType") and instance is not None and instance.state != "stopped":
-        problem = f"The instance '{instance.id}' is not in the 'stopped' state."
-        raise ServiceError("IncorrectInstanceState", problem)
+def _instances(request: Request) -> list[Any]:
+    names = request.parameters.get("InstanceIds") or [request.parameters.get("InstanceId")]
+    found = map(ec2_backends[ACCOUNT][request.region].get_instance_by_id, names)
+    return [one for one in found if one is not None]
+
+
+@_check("ModifyInstanceAttribute", "StartInstances", "StopInstances")
+def check_state(request: Request) -> None:
+    """Refuse an instance that is terminated, and another type for one that is not stopped.
+
+    burstable-ai/burst#42; EC2's errors-overview.html, IncorrectInstanceState
+    """
+    for one in _instances(request):
+        problem = f"The instance '{one.id}' is not in the 'stopped' state."
+        if request.operation != "ModifyInstanceAttribute":
+            which, done = ("The", "started") if request.operation == "StartInstances" else ("This", "stopped")
+            problem = f"{which} instance '{one.id}' is not in a state from which it can be {done}."
+        if one.state == "terminated" or (request.parameters.get("InstanceType") and one.state != "stopped"):
+            raise ServiceError("IncorrectInstanceState", problem)
 
 
 @_check("StartInstances")
 def check_start_instances(request: Request) -> None:
     """Refuse an instance whose reservation is full, over, or for another type (hashicorp/terraform-provider-aws#32458)."""
-    for name in request.parameters["InstanceIds"]:
-        instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(name)
+    for instance in _instances(request):
         reserved = getattr(instance, "capacity_reservation_id", None)
         if reserved and instance.state == "stopped":
             reservation = find_reservation(request, reserved)
@@ -68,24 +79,32 @@ def check_protection(request: Request) -> None:
     cloud-custodian/cloud-custodian, tests/data/placebo, test_ec2_stop_with_protection_enabled and its _ephemeral.
     """
     done = "stopped" if request.operation == "StopInstances" else "terminated"
-    for name in request.parameters["InstanceIds"]:
-        instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(name)
-        first = done == "terminated" and getattr(instance, "disable_api_termination", False)
-        if getattr(instance, "disable_api_stop", False) is True and not first:  # moto says the first
-            problem = f"The instance '{name}' may not be {done}. Modify its 'disableApiStop' instance attribute and try again."
+    for one in _instances(request):
+        first = done == "terminated" and getattr(one, "disable_api_termination", False)
+        if getattr(one, "disable_api_stop", False) is True and not first:  # moto says the first
+            problem = f"The instance '{one.id}' may not be {done}. Modify its 'disableApiStop' instance attribute and try again."
             raise ServiceError("OperationNotPermitted", problem)
+
+
+@_check("CopyImage", "CreateImage", "RegisterImage")
+def check_image_name(request: Request) -> None:
+    """Refuse a name that an image of the account has: EC2's errors-overview.html, InvalidAMIName.Duplicate."""
+    name = request.parameters.get("Name")
+    for one in ec2_backends[ACCOUNT][request.region].amis.values():
+        if one.owner_id == ACCOUNT and one.name == name:
+            problem = f"AMI name {name} is already in use by AMI {one.id}"
+            raise ServiceError("InvalidAMIName.Duplicate", problem)
 
 
 @_check("AttachNetworkInterface")
 def check_attach_network_interface(request: Request) -> None:
     """Refuse a device index that an interface of the instance has (cilium/cilium#42512); moto knows one network card."""
-    given = request.parameters
-    instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(given["InstanceId"])
-    index = int(given["DeviceIndex"])
-    if instance is not None and index in instance.nics and not given.get("NetworkCardIndex"):
-        raise invalid_value(
-            f"Instance '{instance.id}' already has an interface attached at device index '{index}'."
-        )
+    index = int(request.parameters["DeviceIndex"])
+    for one in _instances(request):
+        if index in one.nics and not request.parameters.get("NetworkCardIndex"):
+            raise invalid_value(
+                f"Instance '{one.id}' already has an interface attached at device index '{index}'."
+            )
 
 
 filter_dict_attribute_mapping.update(_FILTERS)

@@ -8,7 +8,7 @@ import ipaddress
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
-from ultracluster_local.services.ec2.networks import backend_of, interfaces, subnets
+from ultracluster_local.services.ec2.networks import backend_of, interfaces, network_of, subnets
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__: list[str] = []
@@ -52,6 +52,37 @@ def create_route(request: Request) -> None:
         )
 
 
+@_check("CreateRoute", "DeleteNatGateway", "DescribeNatGateways", "ReplaceRoute")
+def check_nat_gateway(request: Request) -> None:
+    """Refuse a gateway that does not exist, with the codes of hashicorp/terraform-provider-aws, errors.go."""
+    code = "InvalidNatGatewayID.NotFound" if request.operation.endswith("Route") else "NatGatewayNotFound"
+    names = request.parameters.get("NatGatewayIds") or [request.parameters.get("NatGatewayId")]
+    for one in filter(None, names):
+        if one not in backend_of(request.region).nat_gateways:
+            raise ServiceError(code, f"NatGateway {one} was not found")
+
+
+@_check("AssociateAddress")
+def check_associate_address(request: Request) -> None:
+    """Refuse an address that another resource has (cloudfoundry/bosh, AWS CPI errors)."""
+    given = request.parameters
+    for one in backend_of(request.region).addresses if given.get("AllowReassociation") is False else ():
+        if one.allocation_id == given.get("AllocationId") and one.association_id:
+            problem = (
+                f"resource {one.allocation_id} is already associated with associate-id {one.association_id}"
+            )
+            raise ServiceError("Resource.AlreadyAssociated", problem)
+
+
+@_check("ModifyVpcAttribute")
+def check_dns(request: Request) -> None:
+    """Refuse DNS host names without DNS support: API_ModifyVpcAttribute."""
+    vpc = backend_of(request.region).vpcs.get(request.parameters["VpcId"])
+    wanted = (request.parameters.get("EnableDnsHostnames") or {}).get("Value")
+    if vpc and wanted and "true" not in str(vpc.enable_dns_support).lower():
+        raise invalid_combination("DNS hostnames can be enabled only if DNS support is enabled")
+
+
 @_check("AttachInternetGateway")
 def check_attach_internet_gateway(request: Request) -> None:
     """Refuse a gateway that a VPC has."""
@@ -90,6 +121,10 @@ def create_network_interface(request: Request) -> None:
             for one in interfaces(request.region)
         ):
             raise ServiceError("InvalidIPAddress.InUse", f"Address {address} is in use.")
+    for one in given.get("Groups") or []:
+        if network_of(request.region, one) is None:  # eks/latest/userguide, cni-custom-network
+            problem = f"The securityGroup ID '{one}' does not exist"
+            raise ServiceError("InvalidSecurityGroupID.NotFound", problem)
     if len({*(given.get("Groups") or [])}) > _MOST_GROUPS:
         problem = "The maximum number of security groups per interface has been reached."
         raise ServiceError("SecurityGroupsPerInterfaceLimitExceeded", problem)
@@ -114,14 +149,13 @@ def check_block(request: Request) -> None:
         )
     if not _NETMASKS[0] <= size <= _NETMASKS[1]:
         raise ServiceError("InvalidSubnet.Range", f"The CIDR '{block}' is invalid.")
-
-
-@_check("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc")
-def check_vpc(request: Request) -> None:
-    """Refuse a VPC that does not exist, with EC2's words."""
-    vpc = request.parameters.get("VpcId")
-    if vpc and vpc not in backend_of(request.region).vpcs:
-        raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")
+    zones = [one.name for one in backend_of(request.region).describe_availability_zones()]
+    zone = request.parameters.get("AvailabilityZone") or zones[0]
+    if zone not in zones:  # kizbitz/train#87
+        problem = "Subnets can currently only be created in the following availability zones"
+        raise invalid_value(
+            f"Value ({zone}) for parameter availabilityZone is invalid. {problem}: {', '.join(zones)}."
+        )
 
 
 @_check("AssociateRouteTable")

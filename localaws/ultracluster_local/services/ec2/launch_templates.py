@@ -5,6 +5,7 @@ versions; a launch template must be read back exactly as submitted.
 """
 
 import copy
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -230,13 +231,18 @@ def delete_launch_template_versions(request: Request) -> Mapping[str, Any]:
             "LaunchTemplateName": template["LaunchTemplateName"],
             "VersionNumber": int(wanted),
         }
+        problem = {}
+        try:
+            version = _version(template, wanted)
+        except ServiceError as error:  # API_ResponseError
+            problem = {"Code": "launchTemplateVersionDoesNotExist", "Message": error.message}
         if int(wanted) == template["DefaultVersionNumber"]:
             message = "Cannot delete the default launch template version"
-            failed.append(
-                {**place, "ResponseError": {"Code": "launchTemplateVersionInUse", "Message": message}}
-            )
+            problem = {"Code": "launchTemplateVersionInUse", "Message": message}
+        if problem:
+            failed.append({**place, "ResponseError": problem})
         else:
-            template["Versions"].remove(_version(template, wanted))
+            template["Versions"].remove(version)
             done.append(place)
     return {
         "SuccessfullyDeletedLaunchTemplateVersions": done,
@@ -283,8 +289,11 @@ def describe_launch_template_versions(request: Request) -> Mapping[str, Any]:
         if not {*wanted} <= {"$Latest", "$Default"}:
             raise invalid_value(_VERSIONS_OF_ALL)
         templates = list(launch_templates(request.region).values())
+    least = int(request.parameters.get("MinVersion") or 1)
+    most = int(request.parameters.get("MaxVersion") or sys.maxsize)
     shown = []
     for template in templates:
-        versions = [_version(template, one) for one in wanted] if wanted else template["Versions"][::-1]
+        between = [one for one in template["Versions"][::-1] if least <= one["VersionNumber"] <= most]
+        versions = [_version(template, one) for one in wanted] if wanted else between
         shown += [_shown(template, version) for version in versions]
     return page(shown, parameters=request.parameters, key="LaunchTemplateVersions", default=200)

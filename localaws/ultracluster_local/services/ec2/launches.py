@@ -25,7 +25,6 @@ __all__ = ["check_launch", "zone_of"]
 
 _EFA = frozenset({"efa", "efa-only"})
 _INTERFACE_TYPES = _EFA | {"interface"}
-_MOST_COUNT = 10_000
 
 
 def check_launch(request: Request, given: Mapping[str, Any]) -> None:
@@ -39,11 +38,6 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
         ServiceError: If it is invalid.
     """
     least, most = int(given.get("MinCount") or 0), int(given.get("MaxCount") or 0)
-    for name, count in (("MinCount", least), ("MaxCount", most)):
-        if not 1 <= count <= _MOST_COUNT:
-            raise invalid_value(
-                f"Invalid value '{count}' for {name}. Specify a value in the range 1 to {_MOST_COUNT}."
-            )
     if least > most:
         raise invalid_value(
             f"Invalid value '{most}' for MaxCount. Must not be lower than MinCount ({least})."
@@ -223,8 +217,9 @@ def _check_placement(request: Request, given: Mapping[str, Any], facts: Mapping[
         raise ServiceError("InvalidPlacementGroup.Unknown", f"The placement group '{name}' is unknown")
     strategies = (facts.get("PlacementGroupInfo") or {}).get("SupportedStrategies")
     if strategies is not None and group["Strategy"] not in strategies:
-        raise invalid_combination(
-            f"Placement groups may not be used with instances of type '{given['InstanceType']}'."
+        raise invalid_combination(  # dstackai/dstack#2872 (2025-07-03)
+            f"{group['Strategy'].title()} placement groups are not supported by the '{given['InstanceType']}' instance type. "
+            "Specify a supported instance type or change the placement group strategy, and try again."
         )
     zone = zone_of(request.region, given)
     for one in members_of(request.region, name) if group["Strategy"] == "cluster" else ():

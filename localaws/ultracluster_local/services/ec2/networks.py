@@ -9,6 +9,7 @@ from moto.core.responses import ActionResult
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.availability_zones_and_regions import Zone
 from moto.ec2.models.elastic_ip_addresses import ElasticAddress
+from moto.ec2.models.subnets import SubnetBackend
 from moto.ec2.models.vpcs import VPCBackend
 from moto.ec2.responses import EC2Response
 
@@ -45,10 +46,16 @@ def _allocate_address(original: Any, response: Any) -> ActionResult:
 
 
 @instead_of(VPCBackend, "create_vpc")
-def _in_canonical_form(original: Any, backend: Any, cidr_block: str, *given: Any, **named: Any) -> Any:
-    with contextlib.suppress(ValueError):  # API_CreateVpc, CidrBlock; moto refuses the others
-        cidr_block = str(ipaddress.ip_network(cidr_block, strict=False))
-    return original(backend, cidr_block, *given, **named)
+@instead_of(SubnetBackend, "create_subnet")
+def _in_canonical_form(original: Any, backend: Any, *given: Any, **named: Any) -> Any:
+    """Keep a block in its canonical form: API_CreateVpc and API_CreateSubnet, CidrBlock."""
+    return original(backend, *map(_canonical, given), **named)
+
+
+def _canonical(value: Any) -> Any:
+    with contextlib.suppress(ValueError):  # moto refuses the others
+        return str(ipaddress.ip_network(value, strict=False)) if "/" in str(value) else value
+    return value
 
 
 def backend_of(region: str) -> Any:

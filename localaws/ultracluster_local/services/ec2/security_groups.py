@@ -1,8 +1,6 @@
 """Security groups: the rules of default groups, which moto leaves out, and constraints of names and rules."""
 
-import ipaddress
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,9 +15,6 @@ from ultracluster_local.services.replacing import instead_of
 __all__: list[str] = []
 
 _check = Checks(service="ec2")
-
-_TEXT = re.compile(r"[a-zA-Z0-9. _\-:/()#,@\[\]+=&;{}!$*]{1,255}")
-"""Names and descriptions in a VPC: API_CreateSecurityGroup, botocore 1.44.5."""
 
 _WITH_PORTS = frozenset({"tcp", "udp", "6", "17"})
 _MOST_PORT = 65_535
@@ -41,35 +36,31 @@ def _admitting_itself(original: Any, backend: Any, *arguments: Any, **settings: 
 
 @_check("CreateSecurityGroup")
 def create_security_group(request: Request) -> None:
-    """Check name and description."""
-    name, description = request.parameters["GroupName"], request.parameters.get("Description") or ""
-    network = request.parameters.get("VpcId")
+    """Refuse a name that another group of the VPC has."""
+    name, network = request.parameters["GroupName"], request.parameters.get("VpcId")
+    if network:
+        backend_of(request.region).get_vpc(network)
     kept = backend_of(request.region).groups.get(network) or {}
     if network and any(one.name == name for one in kept.values()):  # kubernetes/kops#2376
         raise ServiceError(
             "InvalidGroup.Duplicate", f"The security group '{name}' already exists for VPC '{network}'"
         )
-    for parameter, value in (("GroupName", name), ("GroupDescription", description)):
-        if value and not _TEXT.fullmatch(value):
-            why = (
-                "Character sets beyond ASCII are not supported."
-                if not value.isascii()
-                else "Invalid characters or length."
-            )
-            raise invalid_value(f"Value ({value}) for parameter {parameter} is invalid. {why}")
 
 
 @_check("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
 def authorize(request: Request) -> None:
-    """Check ports, blocks and groups of rules, and that they are new; moto counts rules."""
+    """Check ports and groups of rules, and that they are new; moto counts rules."""
     for permission in request.parameters.get("IpPermissions") or []:
         _check_ports(permission)
-        for one in [*(permission.get("IpRanges") or []), *(permission.get("Ipv6Ranges") or [])]:
-            _check_block(one.get("CidrIp") or one.get("CidrIpv6") or "")
-        for pair in permission.get("UserIdGroupPairs") or []:
-            group_id = pair.get("GroupId")
-            if group_id and backend_of(request.region).get_security_group_from_id(group_id) is None:
-                raise ServiceError("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
+        for group_id in filter(
+            None, (one.get("GroupId") for one in permission.get("UserIdGroupPairs") or [])
+        ):
+            own, other = (
+                network_of(request.region, one) for one in (request.parameters.get("GroupId") or "", group_id)
+            )
+            if own and other and own != other:  # the local AWS has no peering
+                problem = "You have specified two resources that belong to different networks."
+                raise ServiceError("InvalidGroup.NotFound", problem)
     group = backend_of(request.region).get_security_group_from_id(request.parameters.get("GroupId") or "")
     if group is not None:
         kept = group.ingress_rules if request.operation.endswith("Ingress") else group.egress_rules
@@ -123,22 +114,3 @@ def _check_ports(permission: Mapping[str, Any]) -> None:
             raise invalid_value(f"TCP/UDP ({which}) port ({port}) out of range")
     if first > last:
         raise invalid_value(f"Invalid TCP/UDP port range ({first}:{last})")
-
-
-def _check_block(block: str) -> None:
-    try:
-        ipaddress.ip_network(block, strict=False)
-    except ValueError:
-        raise invalid_value(f"CIDR block {block} is malformed") from None
-
-
-@_check("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
-def check_networks(request: Request) -> None:
-    """Refuse a rule that names a group of another VPC; the local AWS has no peering."""
-    own = network_of(request.region, request.parameters.get("GroupId") or "")
-    for rule in request.parameters.get("IpPermissions") or []:
-        for pair in rule.get("UserIdGroupPairs") or []:
-            other = network_of(request.region, pair.get("GroupId") or "")
-            if own and other and own != other:
-                problem = "You have specified two resources that belong to different networks."
-                raise ServiceError("InvalidGroup.NotFound", problem)

@@ -9,13 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from moto.ec2.models.elastic_block_store import VolumeAttachment
+from moto.ec2.models.elastic_block_store import EBSBackend, VolumeAttachment
 
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.networks import backend_of
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.replacing import instead_of
 
 __all__ = ["check_mapping"]
+
+_check = Checks(service="ec2")
 
 VolumeAttachment.delete_on_termination = property(
     lambda one: getattr(one.instance.block_device_mapping.get(one.device), "delete_on_termination", False)
@@ -41,6 +45,65 @@ _KINDS: Final = {
 }
 _NEED_IOPS: Final = frozenset({"io1", "io2"})
 _MOST_THROUGHPUT_PER_IOPS: Final = 0.25
+
+
+@_check("CreateVolume")
+def check_create_volume(request: Request) -> None:
+    """Refuse a volume in no zone (EC2's errors-overview.html), or whose settings do not fit its type."""
+    zone = request.parameters.get("AvailabilityZone")
+    zones = backend_of(request.region).describe_availability_zones()
+    if zone and all(one.name != zone for one in zones):
+        raise ServiceError("InvalidZone.NotFound", f"The zone '{zone}' does not exist.")
+    check_volume(request.parameters, size=request.parameters.get("Size"))
+
+
+@instead_of(EBSBackend, "create_volume")
+def _with_performance(original: Any, backend: Any, *given: Any, **named: Any) -> Any:
+    """Answer what a volume performs without being told to: the types' page of the user guide."""
+    volume = original(backend, *given, **named)
+    if volume.volume_type == "gp2":
+        volume.iops = min(max(3 * int(volume.size), 100), 16_000)
+    elif volume.volume_type == "gp3":
+        volume.throughput = volume.throughput or 125
+    return volume
+
+
+@_check("AttachVolume", "DetachVolume")
+def check_attachment(request: Request) -> None:
+    """Refuse a volume that is attached or in another zone, a device that is taken, and to detach what is not attached.
+
+    The codes are those of EC2's errors-overview.html.
+    """
+    given, backend = request.parameters, backend_of(request.region)
+    volume = backend.volumes.get(given["VolumeId"])
+    if volume is not None and not volume.attachment and request.operation == "DetachVolume":
+        raise ServiceError("IncorrectState", f"Volume '{volume.id}' is in the 'available' state.")
+    instance = backend.get_instance_by_id(given.get("InstanceId"))
+    if volume is None or instance is None or request.operation == "DetachVolume":
+        return  # moto says so
+    if volume.attachment:
+        raise ServiceError("VolumeInUse", f"{volume.id} is already attached to an instance")
+    if volume.zone.name != instance.placement.zone:
+        problem = f"The volume '{volume.id}' is not in the same availability zone as instance '{instance.id}'"
+        raise ServiceError("InvalidVolume.ZoneMismatch", problem)
+    if given["Device"] in instance.block_device_mapping:
+        problem = f"Attachment point {given['Device']} is already in use"
+        raise invalid_value(f"Invalid value '{given['Device']}' for unixDevice. {problem}")
+
+
+@instead_of(EBSBackend, "detach_volume")
+def _from_its_instance(original: Any, backend: Any, volume: str, instance: Any, device: Any) -> Any:
+    """Detach a volume from the instance that it is attached to, which a request need not name: API_DetachVolume."""
+    attached = getattr(backend.volumes.get(volume), "attachment", None)
+    return original(backend, volume, instance or (attached and attached.instance.id), device)
+
+
+@_check("DeleteSnapshot", "DescribeSnapshots")
+def check_snapshots(request: Request) -> None:
+    """Refuse a snapshot that does not exist with words, which moto lacks."""
+    for one in request.parameters.get("SnapshotIds") or [request.parameters.get("SnapshotId")]:
+        if one and one not in backend_of(request.region).snapshots:
+            raise ServiceError("InvalidSnapshot.NotFound", f"The snapshot '{one}' does not exist.")
 
 
 def check_volume(volume: Mapping[str, Any], *, size: int | None) -> None:
