@@ -202,6 +202,30 @@ ROLE = "arn:aws:iam::123456789012:role/none"
             "Invalid parameter: TopicArn Reason: An ARN must have at least 6 elements, not 2",
         ),
         (
+            "sns.publish",
+            {"TopicArn": "arn:aws:sns:us-west-2:123456789012:t", "Message": "m"},
+            "InvalidParameter",
+            "Invalid parameter: TopicArn",
+        ),
+        (
+            "sns.unsubscribe",
+            {"SubscriptionArn": "arn:aws:sns:us-east-1:t"},
+            "InvalidParameter",
+            "Invalid parameter: SubscriptionArn Reason: An ARN must have at least 6 elements, not 5",
+        ),
+        (
+            "sns.unsubscribe",
+            {"SubscriptionArn": "arn:aws:sns:us-east-1:123456789012:t"},
+            "InvalidParameter",
+            "Invalid parameter: SubscriptionId",
+        ),
+        (
+            "sns.publish",
+            {"PhoneNumber": "+1a234", "Message": "m"},
+            "InvalidParameter",
+            "Invalid parameter: PhoneNumber Reason: +1a234 is not valid to publish to",
+        ),
+        (
             "sqs.receive_message",
             {"QueueUrl": "queue", "WaitTimeSeconds": 21},
             "InvalidParameterValue",

@@ -118,3 +118,27 @@ def test_what_is_to_be_confirmed_has_no_arn_yet(local_aws: LocalAws) -> None:
     listed = sns.list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
     assert [one["SubscriptionArn"] for one in listed] == ["PendingConfirmation", queue["SubscriptionArn"]]
     assert listed[0]["Endpoint"] == "a@b.example"
+
+
+def test_a_dead_letter_queue_has_no_count_of_receipts(sns: Any, topic: str) -> None:
+    policy = f'{{"deadLetterTargetArn": "{QUEUE}", "maxReceiveCount": 5}}'
+    wanted = {
+        "TopicArn": topic,
+        "Protocol": "sqs",
+        "Endpoint": QUEUE,
+        "Attributes": {"RedrivePolicy": policy},
+    }
+
+    words = "Attributes Reason: RedrivePolicy: invalid JSON. Attribute maxReceiveCount is unknown."
+    assert refusal(sns.subscribe, **wanted)[1] == f"Invalid parameter: {words}"
+
+
+@pytest.mark.parametrize(("kind", "field"), [("String", "StringValue"), ("Binary", "BinaryValue")])
+def test_an_attribute_of_a_message_is_not_empty(sns: Any, topic: str, kind: str, field: str) -> None:
+    empty = {"a": {"DataType": kind, field: "" if kind == "String" else b""}}
+
+    told = "must contain non-empty message attribute value for message attribute type"
+    assert refusal(sns.publish, TopicArn=topic, Message="m", MessageAttributes=empty) == (
+        "ParameterValueInvalid",
+        f"The message attribute 'a' {told} '{kind}'.",
+    )

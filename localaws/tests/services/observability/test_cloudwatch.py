@@ -104,3 +104,34 @@ def test_an_alarm_looks_back_a_day_or_by_hours_a_week(
         )
     else:
         cloudwatch.put_metric_alarm(**alarm)
+
+
+METRIC = {"Metric": {"Namespace": "n", "MetricName": "m"}, "Period": 60}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"MetricName": "m", "Period": 60, "Statistic": "Sum"}, "Namespace must not be null"),
+        ({"Namespace": "n", "Period": 60, "Statistic": "Sum"}, "MetricName must not be null"),
+        (
+            {"Statistic": "Sum", "Metrics": [{"Id": "a", "MetricStat": METRIC | {"Stat": "p99"}}]},
+            "Statistic should not be set if list of Metrics is set.",
+        ),
+        ({"Metrics": [{"Id": "a", "MetricStat": METRIC | {"Stat": "Mean"}}]}, "Invalid metrics list"),
+    ],
+)
+def test_an_alarm_says_once_and_wholly_what_it_watches(
+    cloudwatch: Any, given: dict[str, Any], words: str
+) -> None:
+    alarm = {"AlarmName": "a", "EvaluationPeriods": 1, "ComparisonOperator": "GreaterThanThreshold"}
+
+    assert refusal(cloudwatch.put_metric_alarm, **alarm, Threshold=1, **given) == ("ValidationError", words)
+
+
+@pytest.mark.parametrize("stat", ["Sum", "p99.9", "IQM", "TM(10%:90%)", "tm99"])
+def test_an_alarm_on_metrics_takes_each_statistic(cloudwatch: Any, stat: str) -> None:
+    query = {"Id": "a", "MetricStat": METRIC | {"Stat": stat}}
+    alarm = {"AlarmName": "a", "EvaluationPeriods": 1, "ComparisonOperator": "GreaterThanThreshold"}
+
+    cloudwatch.put_metric_alarm(**alarm, Threshold=1, Metrics=[query])

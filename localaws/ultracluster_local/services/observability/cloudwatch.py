@@ -17,6 +17,7 @@ __all__: list[str] = []
 
 _check = Checks(service="cloudwatch")
 
+_STATISTIC = r"SampleCount|Average|Sum|Minimum|Maximum|IQM|p\d.*|(?i:tm|wm|tc|ts|pr)[\d(].*"
 _MOST_DATAPOINTS = 1440
 _SHORT_PERIODS = frozenset({10, 20, 30})
 _DAY = 86_400
@@ -173,7 +174,7 @@ def check_put_metric_alarm(request: Request) -> None:
             )
 
 
-_OF_ONE_METRIC = ("MetricName", "Namespace", "Dimensions", "Period", "Statistic", "ExtendedStatistic", "Unit")
+_OF_ONE_METRIC = ("Unit", "Dimensions", "Namespace", "Period", "ExtendedStatistic", "Statistic", "MetricName")
 
 
 @_check("PutMetricAlarm")
@@ -186,8 +187,8 @@ def check_metrics_of_alarm(request: Request) -> None:
         return
     beside = [name for name in _OF_ONE_METRIC if given.get(name)]
     if beside:
-        names = ", ".join(beside)
-        raise _wrong(f"The parameters {names} must not be specified together with the parameter Metrics")
+        # cloudtools/troposphere#1276 (2019-01-08)
+        raise _wrong(f"{beside[-1]} should not be set if list of Metrics is set.")
     for one in queries:
         _check_query(one)
     # An alarm on a band of anomalies compares two: API_PutMetricAlarm, ThresholdMetricId.
@@ -201,16 +202,15 @@ def check_metrics_of_alarm(request: Request) -> None:
 def _check_query(one: Mapping[str, Any]) -> None:
     if bool(one.get("Expression")) == bool(one.get("MetricStat")):
         raise _wrong(f"Exactly one of Expression and MetricStat must be specified for {one.get('Id')}")
+    statistic = (one.get("MetricStat") or {}).get("Stat", "Sum")
+    if not re.fullmatch(_STATISTIC, statistic):
+        raise _wrong("Invalid metrics list")  # hashicorp/terraform-provider-aws#19567
 
 
 def _check_one_metric(given: Mapping[str, Any]) -> None:
-    for name in ("MetricName", "Namespace", "Period"):
+    for name in ("MetricName", "Namespace", "Period", "Threshold"):  # aws-cloudformation/cfn-lint#771
         if given.get(name) is None:
-            raise _wrong(
-                f"{name} must be specified"
-            )  # pulumi: "When metricQueries isn't used, period is required"
-    if given.get("Threshold") is None:
-        raise _wrong("Threshold must be specified")
+            raise _wrong(f"{name} must not be null")
     statistics = [name for name in ("Statistic", "ExtendedStatistic") if given.get(name)]
     if len(statistics) != 1:
         raise _wrong("Exactly one of Statistic and ExtendedStatistic must be specified")
