@@ -79,7 +79,6 @@ def test_a_change_set_fails_with_its_transform(stacks: Any) -> None:
             {"RollbackConfiguration": {"RollbackTriggers": [{"Arn": "arn:aws:cloudwatch:r:1:x", "Type": "AWS::CloudWatch::Alarm"}]}},
             "RelativeId of a Rollback Trigger's ARN is incorrect",
         ),
-        ({"StackPolicyBody": "{}"}, "The local AWS does not simulate StackPolicyBody of CreateStack"),
     ],
 )  # fmt: skip
 def test_settings_of_a_deployment_are_checked(stacks: Any, settings: dict[str, Any], words: str) -> None:

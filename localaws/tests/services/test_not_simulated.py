@@ -52,10 +52,7 @@ MISSING: dict[str, dict[str, dict[str, Any]]] = {
         "StartInstanceRefresh": GROUP,
     },
     "cloudformation": {
-        "CancelUpdateStack": {"StackName": "s"},
         "DetectStackDrift": {"StackName": "s"},
-        "GetTemplateSummary": {"StackName": "s"},
-        "ListImports": {"ExportName": "e"},
     },
 }
 

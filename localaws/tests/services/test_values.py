@@ -32,6 +32,11 @@ METRIC = [{"MetricName": "m", "Value": 1}]
         ("autoscaling.describe_tags", {"Filters": [{"Name": "colour", "Values": ["x"]}]}, "ValidationError"),
         ("autoscaling.suspend_processes", {"AutoScalingGroupName": "g", "ScalingProcesses": ["Sleep"]}, "ValidationError"),
         ("budgets.create_budget", {"AccountId": "123456789012", "Budget": {"BudgetName": "b", "BudgetType": "COST", "TimeUnit": "DAILY", "BudgetLimit": {"Amount": "-1", "Unit": "USD"}}}, "InvalidParameterException"),
+        ("ec2.run_instances", {"MinCount": 0, "MaxCount": 1}, "InvalidParameterValue"),
+        ("ec2.run_instances", {"MinCount": 1, "MaxCount": 10_001}, "InvalidParameterValue"),
+        ("ec2.create_route", {"RouteTableId": "rtb-2d", "DestinationCidrBlock": "0.0.0.0/0"}, "MissingParameter"),
+        ("ec2.create_route", {"RouteTableId": "rtb-2d", "GatewayId": "igw-2d", "NetworkInterfaceId": "eni-2d"}, "InvalidParameterCombination"),
+        ("cloudformation.create_stack", {"StackName": "s" * 129, "TemplateBody": "{}"}, "ValidationError"),
     ],
 )  # fmt: skip
 def test_a_value_that_the_model_allows_and_the_service_does_not_is_refused(

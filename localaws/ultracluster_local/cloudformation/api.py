@@ -10,7 +10,6 @@ from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.requests import (
-    check_stack_name,
     refuse_unsettled,
     run_change,
     stack_of,
@@ -20,6 +19,7 @@ from ultracluster_local.cloudformation.requests import (
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
 from ultracluster_local.cloudformation.stacks import STACK_TYPE, Stack, StackResource, stacks_of
 from ultracluster_local.cloudformation.submissions import acknowledgements, submitted
+from ultracluster_local.cloudformation.templates.parsing import parse
 from ultracluster_local.cloudformation.templates.transforms import transforms
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.clients import service_model
@@ -40,7 +40,6 @@ PROVIDERS.update(nested_stacks.PROVIDERS)  # here, because deployments of nested
 def create_stack(request: Request) -> Mapping[str, Any]:
     """Create a stack."""
     name = request.parameters["StackName"]
-    check_stack_name(name)
     stacks = stacks_of(request.region)
     if stacks.find(name):
         raise ServiceError("AlreadyExistsException", f"Stack [{name}] already exists")
@@ -128,7 +127,7 @@ def describe_stacks(request: Request) -> Mapping[str, Any]:
 
 def _shown(stack: Stack) -> dict[str, Any]:
     declared = (stack.template or {}).get("Parameters") or {}
-    hidden = {name for name, one in declared.items() if str(one.get("NoEcho", False)).lower() == "true"}
+    hidden = {name for name, one in declared.items() if _is_hidden(one)}
     shown: dict[str, Any] = {
         "StackId": stack.stack_id,
         "StackName": stack.name,
@@ -200,17 +199,31 @@ def validate(request: Request) -> Mapping[str, Any]:
     declared = transforms(template)
     if not declared:
         validate_template(template)
-    capabilities, types = acknowledgements(template)
+    return _declarations(template, "TemplateParameter")
+
+
+def _declarations(template: Mapping[str, Any], parameter: str) -> dict[str, Any]:
+    """Return what a template declares; `parameter` is the shape of its parameters."""
+    (capabilities, types), names = acknowledgements(template), list(transforms(template))
+    members = service_model("cloudformation").shape_for(parameter).members
+    parameters = [
+        {
+            "ParameterKey": name,
+            "ParameterType": one["Type"],
+            "NoEcho": _is_hidden(one),
+            "DefaultValue": str(one["Default"]) if "Default" in one else None,
+            "Description": one.get("Description"),
+            "ParameterConstraints": {
+                key: list(map(str, one[key])) for key in ("AllowedValues",) if key in one
+            },
+        }
+        for name, one in (template.get("Parameters") or {}).items()
+    ]
     shown: dict[str, Any] = {
         "Description": template.get("Description") or "",
-        "Parameters": [
-            {"ParameterKey": name, "NoEcho": str(one.get("NoEcho", False)).lower() == "true"}
-            | ({"DefaultValue": str(one["Default"])} if "Default" in one else {})
-            | ({"Description": one["Description"]} if "Description" in one else {})
-            for name, one in (template.get("Parameters") or {}).items()
-        ],
-        "Capabilities": [*capabilities, *(["CAPABILITY_AUTO_EXPAND"] if declared else [])],
-        "DeclaredTransforms": list(declared),
+        "Parameters": [{key: one[key] for key in members if one.get(key) is not None} for one in parameters],
+        "Capabilities": [*capabilities, *(["CAPABILITY_AUTO_EXPAND"] if names else [])],
+        "DeclaredTransforms": names,
     }
     if types:
         reason = f"The following resource(s) require capabilities: [{', '.join(types)}]"
@@ -218,12 +231,46 @@ def validate(request: Request) -> Mapping[str, Any]:
     return shown
 
 
+def _is_hidden(parameter: Mapping[str, Any]) -> bool:
+    return str(parameter.get("NoEcho", False)).lower() == "true"
+
+
+@handlers("GetTemplateSummary")
+def get_template_summary(request: Request) -> Mapping[str, Any]:
+    """Describe what a template declares: that of a stack, or one that is not deployed."""
+    stack = stack_of(request) if request.parameters.get("StackName") else None
+    if stack is not None and stack.status == "REVIEW_IN_PROGRESS":
+        raise ValidationError("GetTemplateSummary cannot be called on REVIEW_IN_PROGRESS stacks.")
+    template = parse(stack.template_text) if stack else template_of(request)[1]
+    kinds: dict[str, dict[str, Any]] = {}
+    for name, kind in ((name, one["Type"]) for name, one in template["Resources"].items()):
+        made_up, identifiers = schemas.read_only(kind) if schemas.is_known(kind) else ((), frozenset())
+        row = {
+            "ResourceType": kind,
+            "LogicalResourceIds": [],
+            "ResourceIdentifiers": sorted(identifiers - {*made_up}),
+        }
+        kinds.setdefault(kind, row)["LogicalResourceIds"].append(name)
+    return _declarations(template, "ParameterDeclaration") | {
+        "ResourceTypes": list(kinds),
+        "ResourceIdentifierSummaries": list(kinds.values()),
+        "Version": str(template.get("AWSTemplateFormatVersion", "2010-09-09")),
+        "Metadata": str(template.get("Metadata") or ""),
+    }
+
+
+@handlers("CancelUpdateStack")
+@handlers("ContinueUpdateRollback")
+def refuse_state(request: Request) -> Mapping[str, Any]:
+    """Refuse to meddle with a stack: here, updates end before they are answered."""
+    if stack_of(request).status in {"UPDATE_IN_PROGRESS", "UPDATE_ROLLBACK_FAILED"}:
+        raise ServiceError("UnsupportedOperation", f"The local AWS does not simulate {request.operation}.")
+    raise ValidationError(f"{request.operation} cannot be called from current stack status")
+
+
 @handlers("DescribeStackEvents")
 def describe_stack_events(request: Request) -> Mapping[str, Any]:
     """Describe the events of a stack, newest first."""
-    name = request.parameters["StackName"]
-    if stacks_of(request.region).find(name) is None:
-        raise ValidationError(f"Stack [{name}] does not exist")
     return page(stack_of(request).events[::-1], parameters=request.parameters, key="StackEvents")
 
 
@@ -315,3 +362,13 @@ def list_exports(request: Request) -> Mapping[str, Any]:
         for name, (owner, value) in stacks_of(request.region).exports().items()
     ]
     return page(shown, parameters=request.parameters, key="Exports")
+
+
+@handlers("ListImports")
+def list_imports(request: Request) -> Mapping[str, Any]:
+    """List the stacks that import an export."""
+    name = request.parameters["ExportName"]
+    users = stacks_of(request.region).importers(name)
+    if not users:
+        raise ValidationError(f"Export '{name}' is not imported by any stack.")
+    return page(users, parameters=request.parameters, key="Imports")

@@ -6,10 +6,11 @@ from typing import Any, Final
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.requests import template_of
 from ultracluster_local.cloudformation.stacks import Stack, Submission
-from ultracluster_local.cloudformation.templates.parameters import given_parameters
+from ultracluster_local.cloudformation.templates.parameters import given_parameters, ssm_parameter
 from ultracluster_local.cloudformation.templates.skipped_resources import refuse_skipped
 from ultracluster_local.cloudformation.templates.transforms import expanded, transforms
 from ultracluster_local.cloudformation.templates.validation import validate_template
+from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.roles import can_assume
 
@@ -51,6 +52,9 @@ def submitted(request: Request, *, previous: Stack | None = None, reviewed: bool
         validate_template(template)
     sent = request.parameters.get("Parameters") or []
     parameters = given_parameters(template, sent, previous=previous.parameters if previous else {})
+    for name, one in (template.get("Parameters") or {}).items():
+        if str(one["Type"]).startswith("AWS::SSM::Parameter::Value<"):
+            ssm_parameter(parameters[name], clients=running().clients, region=request.region)
     if names:
         template = expanded(template)
         validate_template(template)

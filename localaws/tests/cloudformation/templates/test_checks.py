@@ -41,7 +41,6 @@ def test_a_template_within_the_limits_is_taken() -> None:
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ({"Resource": {}}, "Invalid template property or properties [Resource]"),
         ({"AWSTemplateFormatVersion": "2011"}, "2011 is not a supported value for AWSTemplateFormatVersion."),
         ({"Description": ["x"]}, "every Description member must be a string."),
         ({"Description": "ä" * 513}, "'Description' length is greater than 1024."),
@@ -75,21 +74,21 @@ def test_an_invalid_section_is_refused(template: dict[str, Any], words: str) -> 
             {"Fn::Reverse": "x"},
             "Encountered unsupported function: Fn::Reverse Supported functions are: [Condition, Fn::And",
         ),
-        ({"Fn::If": ["Yes", 1]}, "Fn::If requires a list argument with three elements"),
-        ({"Fn::Not": "Yes"}, "every Fn::Not object requires a list of 1 boolean parameter."),
-        ({"Fn::Sub": ["x"]}, "Fn::Sub intrinsic functions don't specify expected arguments."),
-        ({"Fn::FindInMap": ["Map", "one"]}, "every Fn::FindInMap object requires three parameters"),
         ({"Fn::FindInMap": ["Map", "one", "a"]}, "Mapping named 'Map' is not present"),
+        ({"Fn::FindInMap": ["Sizes", "one", "a"]}, "Unable to get mapping for Sizes::one::a"),
+        ({"Fn::GetAtt": ["T", "Nope"]}, "resource T does not support attribute type Nope in Fn::GetAtt"),
         ({"Fn::GetAtt": "B.Arn"}, "Fn::GetAtt references undefined resource B"),
     ],
 )
 def test_a_function_that_cannot_be_resolved_is_refused_in_every_block(value: Any, words: str) -> None:
     nested = {"Fn::Join": ["", [value]]}
+    resources = {"A": THING, "T": {"Type": "AWS::SNS::Topic"}}
+    mappings = {"Mappings": {"Sizes": {"one": {"b": "x"}}}}
 
     for template in (
-        {"Resources": {"A": THING | {"Properties": {"P": nested}}}},
-        {"Outputs": {"A": {"Value": nested}}},
+        {"Resources": resources | {"A": THING | {"Properties": {"P": nested}}}},
+        {"Resources": resources, "Outputs": {"A": {"Value": nested}}},
     ):
-        assert f"Template error: {words}" in refusal(template).replace("instance of ", "").replace(
+        assert f"Template error: {words}" in refusal(mappings | template).replace("instance of ", "").replace(
             "One or more ", ""
         )

@@ -119,9 +119,8 @@ def change_set_of(request: Request) -> ChangeSet:
     stacks, wanted = stacks_of(request.region), request.parameters["ChangeSetName"]
     if wanted in stacks.change_sets:
         return stacks.change_sets[wanted]
-    stack_name = request.parameters.get("StackName")
-    if stack_name:
-        stack = stacks.get(stack_name)
+    if request.parameters.get("StackName"):
+        stack = stack_of(request)
         for one in stacks.change_sets.values():
             if one.name == wanted and one.stack is stack:
                 return one
@@ -223,9 +222,6 @@ def delete_change_set(request: Request) -> Mapping[str, Any]:
     named = request.parameters["ChangeSetName"].startswith("arn:")
     if not named and not request.parameters.get("StackName"):
         raise ValidationError("StackName must be specified if ChangeSetName is not specified as an ARN.")
-    stack_name = request.parameters.get("StackName")
-    if stack_name and stacks_of(request.region).find(stack_name) is None:
-        raise ValidationError(f"Stack [{stack_name}] does not exist")
     try:
         change_set = change_set_of(request)
     except ServiceError as error:

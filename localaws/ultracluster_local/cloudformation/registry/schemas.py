@@ -13,7 +13,7 @@ from ultracluster_local.cloudformation.registry.constraints import violations
 from ultracluster_local.cloudformation.templates.parsing import is_intrinsic
 from ultracluster_local.instance.cfn_lint_data import data_directory
 
-__all__ = ["create_only", "is_known", "problems", "read_only", "schema", "type_names"]
+__all__ = ["create_only", "has_attribute", "is_known", "problems", "read_only", "schema", "type_names"]
 
 _INDEX_REGION = "us-east-1"  # the Region with the most types
 
@@ -67,6 +67,16 @@ def read_only(resource_type: str) -> tuple[tuple[str, ...], frozenset[str]]:
     paths = (path.removeprefix("/properties/") for path in found.get("readOnlyProperties") or [])
     identifier = (path.removeprefix("/properties/") for path in found.get("primaryIdentifier") or [])
     return tuple(path for path in paths if "/" not in path), frozenset(identifier)
+
+
+def has_attribute(resource_type: str, attribute: str) -> bool:
+    """Return whether a type may have an attribute: its outputs, or anything that its schema describes."""
+    if not is_known(resource_type) or resource_type.startswith(
+        ("AWS::CloudFormation::", "AWS::ServiceCatalog::")
+    ):
+        return True
+    found = schema(resource_type)
+    return attribute.partition(".")[0] in {*found["properties"], *read_only(resource_type)[0]}
 
 
 def problems(resource_type: str, properties: Mapping[str, Any], *, patterns: bool = False) -> list[str]:

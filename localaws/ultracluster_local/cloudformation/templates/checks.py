@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.templates.intrinsic_functions import FUNCTIONS
 
 __all__ = ["check_sections"]
@@ -66,7 +67,7 @@ def check_sections(template: Mapping[str, Any]) -> None:
 def _check_sections(template: Mapping[str, Any]) -> None:
     unknown = sorted(set(template) - _SECTIONS)
     if unknown:
-        raise _format_error(f"Invalid template property or properties [{', '.join(map(str, unknown))}]")
+        raise ValidationError(f"Invalid template property or properties [{', '.join(map(str, unknown))}]")
     version = template.get("AWSTemplateFormatVersion", _VERSION)
     if str(version) != _VERSION:
         raise _format_error(f"{version} is not a supported value for AWSTemplateFormatVersion.")
@@ -190,39 +191,17 @@ def _functions(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _check_arguments(name: str, argument: Any, template: Mapping[str, Any]) -> None:
-    parts = argument if isinstance(argument, list) else None
-    wrong = {
-        "Fn::If": (parts is None or len(parts) != 3, "Fn::If requires a list argument with three elements"),  # noqa: PLR2004 - as the message says
-        "Fn::Not": (
-            parts is None or len(parts) != 1,
-            "every Fn::Not object requires a list of 1 boolean parameter.",
-        ),
-        "Fn::Sub": (
-            not isinstance(argument, str) and not (parts and len(parts) == 2 and isinstance(parts[0], str)),  # noqa: PLR2004 - string and map
-            (
-                "One or more Fn::Sub intrinsic functions don't specify expected arguments. Specify a string as first argument, "
-                "and an optional second argument to specify a mapping of values to replace in the string"
-            ),
-        ),
-        "Fn::FindInMap": (
-            parts is None or len(parts) not in {3, 4},
-            "every Fn::FindInMap object requires three parameters, the map name, map key and the attribute for return value",
-        ),
-    }
-    fails, message = wrong.get(name, (False, ""))
-    if fails:
-        raise ValidationError(f"Template error: {message}")
     if name == "Fn::GetAtt":
         _check_attribute(argument, template)
-    if (
-        name == "Fn::FindInMap"
-        and parts
-        and isinstance(parts[0], str)
-        and parts[0] not in (template.get("Mappings") or {})
-    ):
-        raise ValidationError(
-            f"Template error: Mapping named '{parts[0]}' is not present in the 'Mappings' section of template."
-        )
+    if name == "Fn::FindInMap" and all(isinstance(one, str) for one in argument):
+        mapping, first, second = argument
+        mappings = template.get("Mappings") or {}
+        if mapping not in mappings:
+            raise ValidationError(
+                f"Template error: Mapping named '{mapping}' is not present in the 'Mappings' section of template."
+            )
+        if second not in (mappings[mapping].get(first) or {}):
+            raise ValidationError(f"Template error: Unable to get mapping for {mapping}::{first}::{second}")
 
 
 def _check_attribute(argument: Any, template: Mapping[str, Any]) -> None:
@@ -230,4 +209,9 @@ def _check_attribute(argument: Any, template: Mapping[str, Any]) -> None:
     if named[0] not in template["Resources"]:
         raise ValidationError(
             f"Template error: instance of Fn::GetAtt references undefined resource {named[0]}"
+        )
+    kind = template["Resources"][named[0]]["Type"]
+    if kind.startswith("AWS::") and isinstance(named[1], str) and not schemas.has_attribute(kind, named[1]):
+        raise ValidationError(
+            f"Template error: resource {named[0]} does not support attribute type {named[1]} in Fn::GetAtt"
         )

@@ -10,7 +10,7 @@ from typing import Any
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.templates.parsing import is_intrinsic
 
-__all__ = ["check_form"]
+__all__ = ["LISTS", "check_form"]
 
 _KEYS = frozenset(
     {
@@ -93,25 +93,38 @@ def _function_problems(value: Any, conditions: set[str]) -> Iterator[str]:
             yield from _function_problems(argument, conditions)
 
 
-_LISTS_OF_TWO = {
+LISTS = {
     "Fn::Equals": "every Fn::Equals object requires a list of 2 string parameters.",
+    "Fn::FindInMap": (
+        "every Fn::FindInMap object requires three parameters, the map name, map key and the attribute for return value"
+    ),
+    "Fn::If": "Fn::If requires a list argument with three elements",
     "Fn::Join": (
         "every Fn::Join object requires two parameters, (1) a string delimiter and (2) a list of strings to be joined or"
         " a function that returns a list of strings (such as Fn::GetAZs) to be joined."
     ),
+    "Fn::Not": "every Fn::Not object requires a list of 1 boolean parameter.",
     "Fn::Select": "Fn::Select requires a list argument with two elements: an integer index and a list",
     "Fn::Split": (
         "every Fn::Split object requires two parameters, (1) a string delimiter and (2) a string to be split or a"
         " function that returns a string to be split."
     ),
 }
-"""What CloudFormation answers if the argument of a function is not a list of two."""
+"""What CloudFormation answers if the argument of a function is not a list of the right length."""
+_LENGTHS = {"Fn::FindInMap": {3, 4}, "Fn::If": {3}, "Fn::Not": {1}}  # others: two
+_SUB = (
+    "One or more Fn::Sub intrinsic functions don't specify expected arguments. Specify a string as first argument, and an optional"
+    " second argument to specify a mapping of values to replace in the string"
+)
 
 
 def _argument_problem(name: str, argument: Any, conditions: set[str]) -> str | None:
     parts = argument if isinstance(argument, list) else []
-    if name in _LISTS_OF_TWO and (len(parts) != 2 or (name == "Fn::Select" and not _is_index(parts[0]))):  # noqa: PLR2004 - see above
-        return _LISTS_OF_TWO[name]
+    wrong = len(parts) not in _LENGTHS.get(name, {2})
+    if name in LISTS and (wrong or (name == "Fn::Select" and not _is_index(parts[0]))):
+        return LISTS[name]
+    if name == "Fn::Sub" and not isinstance(argument, str) and list(map(type, parts)) != [str, dict]:
+        return _SUB
     if name == "Fn::If" and parts and isinstance(parts[0], str) and parts[0] not in conditions:
         return f"unresolved condition dependency {parts[0]} in Fn::If"
     if name == "Fn::GetAtt" and not _is_attribute(argument):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.templates.grammar import LISTS
 from ultracluster_local.cloudformation.templates.parsing import SUBSTITUTION, is_intrinsic
 
 __all__ = ["DYNAMIC_REFERENCE", "FUNCTIONS", "NO_VALUE", "UNKNOWN", "Scope", "resolve"]
@@ -129,19 +130,14 @@ def _join(argument: Any, scope: Scope) -> Any:
     delimiter, parts = argument
     resolved = resolve(parts, scope)
     if not isinstance(resolved, list):
-        raise ValidationError(
-            "Template error: every Fn::Join object requires two parameters, (1) a string delimiter and (2) a list of strings"
-            " to be joined or a function that returns a list of strings (such as Fn::GetAZs) to be joined."
-        )
+        raise ValidationError(f"Template error: {LISTS['Fn::Join']}")
     return UNKNOWN if UNKNOWN in resolved else str(delimiter).join(_text(part) for part in resolved)
 
 
 def _select(argument: Any, scope: Scope) -> Any:
     index, items = resolve(argument, scope)
     if not isinstance(items, list) and items != UNKNOWN:
-        raise ValidationError(
-            "Template error: Fn::Select requires a list argument with two elements: an integer index and a list"
-        )
+        raise ValidationError(f"Template error: {LISTS['Fn::Select']}")
     if items == UNKNOWN or UNKNOWN in items:
         return UNKNOWN
     if not 0 <= int(index) < len(items):

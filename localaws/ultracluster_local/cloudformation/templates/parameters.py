@@ -45,8 +45,9 @@ def given_parameters(
         fault = _fault(declared[key], value)
         if fault:
             described = declared[key].get("ConstraintDescription")
-            reason = f"failed to satisfy constraint: {described}" if described else fault
-            raise ValidationError(f"Parameter '{key}' {reason}")
+            if described:  # awslabs/aws-config-engine-for-compliance-as-code#12
+                raise ValidationError(f"Parameter {key} failed to satisfy constraint: {described}")
+            raise ValidationError(f"Parameter '{key}' {fault}")
     return values
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.stacks import Stack
 from ultracluster_local.cloudformation.templates.intrinsic_functions import Scope
-from ultracluster_local.cloudformation.templates.parameters import typed_parameters
 from ultracluster_local.cloudformation.templates.parsing import is_intrinsic, references
-from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.cloudformation.templates.validation import stack_scope
+from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.running import running
 
 __all__ = ["refuse_skipped"]
@@ -64,22 +65,7 @@ def _condition_scope(
             f"Template format error: Unresolved dependencies [{name}]. Cannot reference resources in the Conditions block of the template"
         )
 
-    return Scope(
-        region=region,
-        pseudo={
-            "AWS::AccountId": ACCOUNT,
-            "AWS::Region": region,
-            "AWS::Partition": "aws",
-            "AWS::URLSuffix": "amazonaws.com",
-            "AWS::StackName": stack,
-            "AWS::StackId": "",
-        },
-        parameters=typed_parameters(template, parameters, clients=running().clients, region=region),
-        mappings=template.get("Mappings") or {},
-        conditions=template.get("Conditions") or {},
-        ref=refuse,
-        attribute=refuse,
-        imported=refuse,
-        output=refuse,
-        dynamic=refuse,
+    made = Stack(name=stack, stack_id="", region=region, status="", created=CLOCK.now())
+    return stack_scope(
+        made, template, parameters, clients=running().clients, imports=set(), ref=refuse, attribute=refuse
     )

@@ -42,14 +42,13 @@ def validate_template(template: Mapping[str, Any]) -> None:
     for name, resource in template["Resources"].items():
         refuse_invalid(name, resource["Type"], resource.get("Properties") or {})
     known = set(template["Resources"]) | set(template.get("Parameters") or {})
-    for name, output in (template.get("Outputs") or {}).items():
+    for output in (template.get("Outputs") or {}).values():
         missing = sorted(
             {one for one in references(output) if one not in known and not one.startswith("AWS::")}
         )
         if missing:
             raise ValidationError(
-                f"Template format error: Unresolved resource dependencies [{', '.join(missing)}] in the Outputs block of"
-                f" the template ({name})"
+                f"Unresolved resource dependencies [{', '.join(missing)}] in the Outputs block of the template"
             )
 
 

@@ -81,9 +81,7 @@ def endpoints(region: str) -> list[Any]:
 
 def nat_gateways(region: str) -> list[Any]:
     """Return the NAT gateways that are not deleted."""
-    return [
-        one for one in backend_of(region).nat_gateways.values() if one.state not in {"deleting", "deleted"}
-    ]
+    return [one for one in backend_of(region).nat_gateways.values() if one.state not in _DELETED]
 
 
 def instances(region: str) -> Iterator[Any]:

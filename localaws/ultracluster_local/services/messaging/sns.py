@@ -161,18 +161,6 @@ def check_publish(request: Request) -> None:
             raise _invalid("Message Structure - No default entry in JSON message body")
 
 
-@_check("Publish", "PublishBatch")
-def check_topic(request: Request) -> None:
-    """Refuse a topic that does not exist, and a message to a FIFO topic without a group."""
-    topic = request.parameters.get("TopicArn") or request.parameters.get("TargetArn") or ""
-    if ":sns:" in topic and ":endpoint/" not in topic:
-        if topic not in sns_backends[ACCOUNT][request.region].topics:
-            raise ServiceError("NotFound", "Topic does not exist")
-        entries = request.parameters.get("PublishBatchRequestEntries") or [request.parameters]
-        if topic.endswith(".fifo") and not all(one.get("MessageGroupId") for one in entries):
-            raise _invalid("The MessageGroupId parameter is required for FIFO topics")
-
-
 # What a subscription waits for: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html; the words are those of
 # hashicorp/terraform#2776 (2015-07-18), and of ListSubscriptions those of its reference in aws-cli's examples.
 
