@@ -63,12 +63,10 @@ class _NestedStack(Provider):
         deploy_stack(child, given, tags=tags, verb=verb, clients=context.clients)
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the stack has them
-        """Return the outputs."""
         outputs = stacks_of(context.region).get(physical_id).outputs
         return {f"Outputs.{one['OutputKey']}": one["OutputValue"] for one in outputs}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - as it stands
-        """Update the nested stack."""
         child = stacks_of(context.region).get(physical_id)
         self._deploy(child, context, new, verb="UPDATE")
         if child.status not in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}:
@@ -79,7 +77,6 @@ class _NestedStack(Provider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Delete the nested stack."""
         child = stacks_of(context.region).get(physical_id)
         if child.status != "DELETE_COMPLETE":
             delete_stack(child, clients=context.clients)

@@ -33,7 +33,6 @@ class _Changing(ApiProvider):
     """A type whose changes take time: as in CloudFormation, each one is awaited, and deletion follows disabling."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the resource and wait until it is usable."""
         arn = super().create(context, properties)
         try:
             self._wait(context, arn)
@@ -43,13 +42,11 @@ class _Changing(ApiProvider):
         return arn
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update the resource and wait until the change has ended."""
         arn = super().update(context, physical_id, old, new)
         self._wait(context, arn)
         return arn
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Disable the resource, delete it, and wait for both changes."""
         if self.read(context, physical_id, properties) is None or self.updates is None:
             return
         operation, argument = self.updates
@@ -77,7 +74,6 @@ class _ComputeEnvironment(_Changing):
     """A compute environment. Only an update can set its update policy, so one follows the creation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the environment, then set its update policy."""
         resources = properties.get("ComputeResources") or {}
         known = {key: part for key, part in resources.items() if key.lower() != _TO_LATEST}
         arn = super().create(context, {**properties, **({"ComputeResources": known} if resources else {})})
@@ -110,7 +106,6 @@ class _ComputeEnvironment(_Changing):
             self._complete(context, arn)
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update the settings, then the update policy."""
         if old.get("UpdatePolicy") != new.get("UpdatePolicy"):
             self._set_policy(context, physical_id, new)
         return super().update(context, physical_id, old, new)

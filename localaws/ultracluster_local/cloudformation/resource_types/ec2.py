@@ -13,7 +13,6 @@ class _LaunchTemplate(ApiProvider):
     """A launch template. Changed data create a version; the default version stays 1."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Create a new version of the launch template."""
         if {"LaunchTemplateData", "VersionDescription"} & set(changed_keys(old, new)):
             shape = service_model("ec2").operation_model("CreateLaunchTemplateVersion").input_shape
             sent = {key: new[key] for key in ("LaunchTemplateData", "VersionDescription") if key in new}

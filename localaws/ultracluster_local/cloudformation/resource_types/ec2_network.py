@@ -36,7 +36,6 @@ class _VpcEndpoint(ApiProvider):
     """A VPC endpoint. Its attachments are added and removed one by one."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update policy, attachments and tags of the endpoint."""
         request: dict[str, Any] = {}
         if old.get("PolicyDocument") != new.get("PolicyDocument"):
             policy = new.get("PolicyDocument")

@@ -21,12 +21,10 @@ class _Route(Provider):
         return f"{properties['RouteTableId']}|{_destination(properties)[1]}"
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
-        """Replace the target of the route."""
         context.call("ec2", "ReplaceRoute", new)
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Delete the route."""
         key, value = _destination(properties)
         with unless_gone():
             context.call("ec2", "DeleteRoute", {"RouteTableId": properties["RouteTableId"], key: value})
@@ -43,7 +41,6 @@ class _GatewayAttachment(Provider):
     """The attachment of an internet gateway to a VPC."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Attach the gateway."""
         if "VpnGatewayId" in properties:
             raise ResourceError(
                 "The local AWS does not support VpnGatewayId of AWS::EC2::VPCGatewayAttachment; see `ultracluster docs local-aws`."
@@ -52,7 +49,6 @@ class _GatewayAttachment(Provider):
         return f"IGW|{properties['VpcId']}"
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Detach the gateway."""
         context.call("ec2", "DetachInternetGateway", properties)
 
 

@@ -61,7 +61,6 @@ class _SecurityGroup(ApiProvider):
                 context.call("ec2", f"{verb}SecurityGroup{direction}", request)
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update rules and tags of the security group."""
         rules = {"SecurityGroupIngress": [], "SecurityGroupEgress": [_EVERYTHING_OUT]}
         for name, default in rules.items():
             if old.get(name) != new.get(name):
@@ -81,7 +80,6 @@ class _SecurityGroupRule(Provider):
         self._direction = direction
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Authorize the rule."""
         request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
         try:
             answer = context.call("ec2", f"AuthorizeSecurityGroup{self._direction}", request)
@@ -100,11 +98,9 @@ class _SecurityGroupRule(Provider):
         return next(str(one["SecurityGroupRuleId"]) for one in rules if one.get("CidrIpv4") == everything)
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the ID of the rule."""
         return {"Id": physical_id}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update the description of the rule."""
         if changed_keys(old, new) != ["Description"]:
             return super().update(context, physical_id, old, new)
         request = {"GroupId": new["GroupId"], "IpPermissions": [_permission(new)]}
@@ -112,7 +108,6 @@ class _SecurityGroupRule(Provider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - moto revokes by permission
-        """Revoke the rule."""
         request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
         with unless_gone():
             context.call("ec2", f"RevokeSecurityGroup{self._direction}", request)

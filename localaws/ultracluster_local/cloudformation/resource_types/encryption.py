@@ -15,7 +15,6 @@ class _Key(ApiProvider):
     """A KMS key."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the key, then set its rotation and state."""
         tags = {tag["Key"]: tag["Value"] for tag in properties.get("Tags") or []}
         given = {key: part for key, part in properties.items() if key != "Tags"}
         key_id = super().create(context, given | ({"Tags": tags} if tags else {}))
@@ -33,7 +32,6 @@ class _Key(ApiProvider):
         context.call("kms", "EnableKey" if enabled else "DisableKey", key)
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update changed properties of the key, each with its API operation."""
         changed = set(changed_keys(old, new))
         if changed & _LATER:
             self._set_state(context, physical_id, new)
@@ -58,7 +56,6 @@ class _Parameter(ApiProvider):
     """An SSM parameter, whose generated name begins with ``CFN-``: a stack may be named ``ssm-…``, a parameter may not."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put the parameter."""
         name = properties.get("Name") or f"CFN-{context.generated_name(limit=100)}"
         return super().create(context, {**properties, "Name": name})
 
@@ -76,11 +73,9 @@ class _Marker(Provider):
     """``AWS::CDK::Metadata``, which has no physical resource."""
 
     def create(self, context: Context, properties: Properties) -> str:  # noqa: ARG002 - nothing is made
-        """Return a made-up ID."""
         return context.generated_name()
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - nothing is made
-        """Return the same ID."""
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:

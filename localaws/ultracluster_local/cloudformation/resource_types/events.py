@@ -14,7 +14,6 @@ class _Rule(ApiProvider):
     """An EventBridge rule with its targets."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put the rule, then its targets."""
         name, bus = self._put(context, properties), properties.get("EventBusName", "default")
         return name if bus == "default" else f"{bus}|{name}"
 
@@ -29,7 +28,6 @@ class _Rule(ApiProvider):
         return str(request["Name"])
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Remove old targets, and put the rule and its targets again."""
         name = physical_id.rsplit("|", 1)[-1]
         kept, before = ({one["Id"] for one in side.get("Targets") or []} for side in (new, old))
         self._remove_targets(context, name, new, sorted(before - kept))
@@ -42,7 +40,6 @@ class _Rule(ApiProvider):
             context.call("events", "RemoveTargets", request)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the targets, then the rule."""
         name = physical_id.rsplit("|", 1)[-1]
         ids = [one["Id"] for one in properties.get("Targets") or []]
         with unless_gone():

@@ -42,11 +42,9 @@ class _Function(ApiProvider):
     """A Lambda function."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the function from an archive."""
         return super().create(context, {**properties, "Code": _code(properties)})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update code, configuration, concurrency and tags of the function."""
         changed = set(changed_keys(old, new))
         function = {"FunctionName": physical_id}
         if changed & {"Code", "Architectures"}:
@@ -73,7 +71,6 @@ class _Permission(Provider):
     """A statement of a function's resource policy."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Add a statement to the function's policy."""
         statement = context.generated_name(limit=100)
         names = {"FunctionUrlAuthType", "InvokedViaFunctionUrl"}
         request = {key: part for key, part in properties.items() if key not in names}
@@ -81,11 +78,9 @@ class _Permission(Provider):
         return statement
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the ID of the statement."""
         return {"Id": physical_id}
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the statement from the function's policy."""
         request = {"FunctionName": properties["FunctionName"], "StatementId": physical_id}
         with unless_gone():
             context.call("lambda", "RemovePermission", request)

@@ -33,7 +33,6 @@ class _Identity(ApiProvider):
         return self.creates.removeprefix("Create")
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the identity, then attach and embed its policies."""
         name = super().create(context, properties)
         self._set_policies(context, name, {}, properties)
         return name
@@ -68,7 +67,6 @@ class _Identity(ApiProvider):
         return super().update(context, physical_id, *sides)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the declared policies and groups, then delete it."""
         with unless_gone():
             self._set_policies(context, physical_id, properties, {})
         super().delete(context, physical_id, properties)
@@ -113,7 +111,6 @@ class _InlinePolicy(Provider):
                     context.call("iam", f"Delete{kind}Policy", request)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Remove the policy from all owners."""
         self._take(context, properties, set())
 
 
@@ -127,7 +124,6 @@ class _ManagedPolicy(ApiProvider):
     """A managed policy with its attachments."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the policy, then attach it."""
         arn = super().create(context, properties)
         for kind, owner in _owners(properties):
             context.call("iam", f"Attach{kind}Policy", {f"{kind}Name": owner, "PolicyArn": arn})
@@ -149,7 +145,6 @@ class _ManagedPolicy(ApiProvider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Detach the policy, delete its old versions, then delete it."""
         policy = {"PolicyArn": physical_id}
         for kind, owner in _owners(properties):
             with unless_gone():
@@ -164,7 +159,6 @@ class _InstanceProfile(ApiProvider):
     """An instance profile with its role."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the instance profile, then add its role."""
         name = super().create(context, properties)
         self._set_roles(context, name, set(), set(properties["Roles"]))
         return name
@@ -177,12 +171,10 @@ class _InstanceProfile(ApiProvider):
             context.call("iam", "AddRoleToInstanceProfile", {**profile, "RoleName": role})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Replace the role of the instance profile."""
         self._set_roles(context, physical_id, set(old["Roles"]), set(new["Roles"]))
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the role, then delete the instance profile."""
         with unless_gone():
             self._set_roles(context, physical_id, set(properties["Roles"]), set())
         super().delete(context, physical_id, properties)

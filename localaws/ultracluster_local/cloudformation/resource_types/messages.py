@@ -42,7 +42,6 @@ class _Topic(ApiProvider):
         }
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the topic with its subscriptions."""
         arn = super().create(context, properties)
         for one in properties.get("Subscription") or []:
             context.call("sns", "Subscribe", {"TopicArn": arn, **one})
@@ -66,7 +65,6 @@ class _PolicyOf(Provider):
         self._target, self._none = target, none
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put the policy on each target."""
         for one in properties[self._targets]:
             self._put(context, one, json.dumps(properties["PolicyDocument"]))
         return context.generated_name()
@@ -79,7 +77,6 @@ class _PolicyOf(Provider):
         context.call(self._service, self._operation, request)
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Put the new policy and remove the old one from former targets."""
         for one in new[self._targets]:
             self._put(context, one, json.dumps(new["PolicyDocument"]))
         for one in set(old[self._targets]) - set(new[self._targets]):
@@ -91,7 +88,6 @@ class _PolicyOf(Provider):
             self._put(context, target, self._none)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Remove the policy from each target."""
         for one in properties[self._targets]:
             self._take(context, one)
 
@@ -145,14 +141,12 @@ class _Queue(ApiProvider):
         }
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the queue with its attributes."""
         rest = {key: part for key, part in properties.items() if key in _QUEUE_NAMES}
         if str(properties.get("FifoQueue")).lower() == "true" and "QueueName" not in rest:
             rest["QueueName"] = f"{context.generated_name(limit=75)}.fifo"
         return super().create(context, {**rest, "Attributes": _queue_attributes(properties)})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update attributes and tags of the queue."""
         given = {**_UNSET, **_queue_attributes(new)}
         changed = {key: part for key, part in given.items() if key in changed_keys(old, new)}
         if changed:

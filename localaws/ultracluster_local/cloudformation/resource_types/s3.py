@@ -34,7 +34,6 @@ class _Bucket(ApiProvider):
     """A bucket. Each setting is set by a separate operation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create the bucket, then put each setting."""
         _refuse_acl(properties)
         if properties.get("BucketName") and self.read(context, properties["BucketName"], {}):
             # Outside of us-east-1 S3 itself says so; there the call would succeed for the owner.
@@ -61,7 +60,6 @@ class _Bucket(ApiProvider):
         super()._set(context, physical_id, names, properties)
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the name is all
-        """Return the ARN and domain names of the bucket."""
         return {
             "Arn": f"arn:aws:s3:::{physical_id}",
             "DomainName": f"{physical_id}.s3.amazonaws.com",

@@ -31,7 +31,6 @@ class _Budget(ApiProvider):
     """A budget with its notifications."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Replace the budget under its name."""
         if changed_keys(old, new) != ["Budget"]:
             return super().update(context, physical_id, old, new)
         self.delete(context, physical_id, old)
