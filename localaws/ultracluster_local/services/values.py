@@ -49,15 +49,16 @@ def _operations(service: str) -> Iterator[Any]:
 
 
 @functools.cache
-def _rules() -> Mapping[tuple[str, str], list[tuple[str, list[Any]]]]:
-    """Return paths and rules of values.toml by service and operation."""
-    found: dict[tuple[str, str], list[tuple[str, list[Any]]]] = {}
+def _rules() -> Mapping[tuple[str, str], list[tuple[str, str, list[Any]]]]:
+    """Return conditions, paths and rules of values.toml by service and operation."""
+    found: dict[tuple[str, str], list[tuple[str, str, list[Any]]]] = {}
     for service, table in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items():
         for place, row in table.items():
             operations, _, paths = place.partition(" ")
+            operations, _, condition = operations.rstrip("]").partition("[")
             for operation in operations.split("|"):
                 rules = [row] if isinstance(row[1], str) else row
-                found.setdefault((service, operation), []).extend((paths, one) for one in rules)
+                found.setdefault((service, operation), []).extend((condition, paths, one) for one in rules)
     return found
 
 
@@ -71,7 +72,11 @@ def refuse_values(service: str, request: Request) -> None:
     Raises:
         ServiceError: If a value breaks one.
     """
-    for paths, (test, code, words) in _rules()[service, request.operation]:
+    for condition, paths, (test, code, words) in _rules()[service, request.operation]:
+        member, _, wanted = condition.partition("=")
+        met = any(_passes(one, wanted) for one in _values(request.parameters, member.rstrip("!").split(".")))
+        if condition and met == member.endswith("!"):
+            continue
         values = [one for path in paths.split("|") for one in _values(request.parameters, path.split("."))]
         for value in _wrong(values, test):
             said = words.format(value, n=_size(value))
@@ -81,6 +86,10 @@ def refuse_values(service: str, request: Request) -> None:
 def _wrong(values: list[Any], test: str | list[float]) -> list[Any]:
     if test == "given":
         return [] if any(one or one is False for one in values) else [""]
+    if test == "absent":
+        return [one for one in values if one]
+    if test == "ascending":
+        return values if values != sorted(values) else []
     if test == "unique":
         return [one for place, one in enumerate(values) if one in values[:place]]
     return [one for one in values if not _passes(one, test)]

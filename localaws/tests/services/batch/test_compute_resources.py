@@ -74,8 +74,7 @@ def test_refuses_groups_of_the_environment_beside_interfaces_in_the_words_of_aws
 def test_refuses_an_environment_without_any_group(
     batch: Any, network: tuple[str, str], template: str | None
 ) -> None:
-    # API_ComputeResource: one or more must be specified.
-    with pytest.raises(ClientError, match="One or more security groups must be specified"):
+    with pytest.raises(ClientError, match="Security group ids are required"):
         create(batch, network, template)
 
 
@@ -110,17 +109,17 @@ def refused(batch: Any, network: tuple[str, str], resources: dict[str, Any]) -> 
     [
         ({"instanceRole": ""}, "Instance role is required."),
         ({"minvCpus": None}, "Resource minvCpus is required."),
-        ({"instanceTypes": []}, "Instance types is required."),
-        ({"minvCpus": 193}, "minvCpus must be less than or equal to maxvCpus"),
-        ({"minvCpus": -1}, "must not be negative"),
-        ({"desiredvCpus": 193}, "desiredvCpus must be between minvCpus and maxvCpus"),
+        ({"instanceTypes": []}, "Resource instanceTypes are required."),
+        ({"minvCpus": 193}, "maxvCpus should be greater than or equal to minvCpus."),
+        ({"minvCpus": -1}, "minvCpus should be greater than or equal to 0."),
+        ({"desiredvCpus": 193}, "desiredvCpus should be between minvCpus and maxvCpus."),
         ({"allocationStrategy": "SPOT_CAPACITY_OPTIMIZED"}, "only available for Spot Instance compute resources"),
         ({"type": "SPOT", "allocationStrategy": "BEST_FIT"}, "spotIamFleetRole is required"),
-        ({"type": "SPOT", "bidPercentage": 101}, "bidPercentage must be between 1 and 100"),
+        ({"type": "SPOT", "bidPercentage": 101}, "Bid percentage must be between 0 to 100."),
         ({"subnets": []}, "Subnets is required."),
         ({"subnets": ["subnet-0"]}, "The subnet ID 'subnet-0' does not exist"),
         ({"securityGroupIds": ["sg-0"]}, "The security group 'sg-0' does not exist"),
-        ({"ec2Configuration": [{"imageType": "ECS_AL3"}]}, "imageType can only be one of [ECS_AL1"),
+        ({"ec2Configuration": [{"imageType": "ECS_AL3"}]}, "Invalid imageType in ComputeResources.ec2Configuration"),
         ({"ec2Configuration": [{"imageType": "ECS_AL2023"}] * 2}, "imageType must be unique"),
         ({"scalingPolicy": {"minScaleDownDelayMinutes": 19}}, "must be between 20 and 10080, or 0"),
         ({"launchTemplate": {"launchTemplateId": "lt-1", "launchTemplateName": "a"}}, "but not both."),
@@ -139,9 +138,11 @@ def test_refuses_capacity_that_batch_cannot_provide(
     [
         ({}, ""),
         ({"type": "fargate_spot"}, ""),
-        ({"instanceTypes": ["c5.large"]}, "instanceTypes not applicable for Fargate."),
-        ({"tags": {"a": "b"}}, "tags not applicable for Fargate."),
+        ({"instanceTypes": ["c5.large"]}, "instanceTypes is not applicable for Fargate."),
+        ({"tags": {"a": "b"}}, "tags is not applicable for Fargate."),
         ({"securityGroupIds": []}, "Security groups is required for Fargate."),
+        ({"securityGroupIds": ["sg"] * 6}, "Fargate supports a maximum of 5 security groups."),
+        ({"subnets": ["subnet"] * 17}, "Fargate supports a maximum of 16 subnets."),
     ],
 )
 def test_fargate_has_a_network_and_a_maximum_only(
@@ -181,11 +182,11 @@ def test_subnets_and_groups_are_of_one_vpc(batch: Any, network: tuple[str, str],
 @pytest.mark.parametrize(
     ("targets", "words"),
     [
-        ([["trn1"]], "trn1 is not included in instanceTypes"),
+        ([["trn1"]], "LaunchTemplate.overrides have targetInstanceTypes that do not match"),
         ([["optimal"]], "optimal is not allowed"),
-        ([[]], "targetInstanceTypes is required"),
-        ([["c5.large"], ["c5.large"]], "can't overlap: c5.large"),
-        ([["c5.large"]] * 11, "up to 10 launch template overrides"),
+        ([[]], "LaunchTemplate.overrides.targetInstanceTypes[] is required"),
+        ([["c5.large"], ["c5.large"]], "LaunchTemplate.overrides have duplicate targetInstanceTypes"),
+        ([["c5.large"]] * 11, "LaunchTemplate.overrides size cannot be greater than 10"),
     ],
 )
 def test_overrides_of_a_launch_template_are_for_types_of_the_environment(

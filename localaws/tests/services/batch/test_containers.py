@@ -57,7 +57,7 @@ def test_a_container_that_can_run_is_taken(container: dict[str, Any]) -> None:
             "Ulimit name colour is not valid",
         ),
         ({"ulimits": [{"name": "core", "softLimit": 2, "hardLimit": 1}]}, "softLimit must not be greater"),
-        ({"linuxParameters": {"maxSwap": -1}}, "maxSwap"),
+        ({"linuxParameters": {"maxSwap": -1}}, "Invalid swap memory size: -1, must be non-negative."),
         ({"linuxParameters": {"swappiness": 101}}, "between 0 and 100"),
         ({"linuxParameters": {"sharedMemorySize": 0}}, "sharedMemorySize must be at least 1 MiB"),
         ({"logConfiguration": {"logDriver": "paper"}}, "Log driver paper is not supported,"),
@@ -75,11 +75,11 @@ def test_a_container_that_cannot_run_on_ec2_is_refused(more: dict[str, Any], wor
 @pytest.mark.parametrize(
     ("container", "words"),
     [
-        (needs(("VCPU", "1"), ("VCPU", "2")), "each type can be specified only once"),
+        (needs(("VCPU", "1"), ("VCPU", "2")), "Cannot provide duplicates in resourceRequirements."),
         (needs(("NEURON", "1")), "Resource requirement type NEURON is not valid"),
         (needs(("VCPU", "0.25")), "Value 0.25 for type VCPU in resourceRequirement is not valid"),
         (needs(("VCPU", "0")), "vCPU must be at least 1"),
-        (needs(("MEMORY", "3")), "Memory must be at least 4 MiB"),
+        (needs(("MEMORY", "3")), "Memory must be at least 4 Mib, got 3 Mib."),
         (needs(("GPU", "0")), "Value 0 for type GPU"),
     ],
 )

@@ -7,7 +7,7 @@ from tests.refusals import refusal, said, said_of_values
 from tests.services.batch.training_queue import LISTS, NODES, SIZE, shown, training_queue
 
 from ultracluster_local import LocalAws
-from ultracluster_local.services.batch.job_definitions import check_retries, check_timeout
+from ultracluster_local.services.batch.job_definitions import check_retries
 
 pytestmark = pytest.mark.slow
 
@@ -83,24 +83,43 @@ def test_a_definition_for_fargate_has_one_of_its_sizes(batch: Any, cpu: str, mem
 @pytest.mark.parametrize(
     ("definition", "words"),
     [
-        ({"type": "container"}, "Exactly one of containerProperties or ecsProperties"),
+        ({"type": "container"}, "ECS Container Image must be provided."),
         (CONTAINER | {"nodeProperties": NODES}, "nodeProperties must not be provided for a container"),
         ({"type": "container", "containerProperties": SIZE | {"instanceType": "c5.large"}}, "instanceType is not applicable"),
-        ({"type": "multinode"}, "nodeProperties must be provided"),
-        (MULTINODE | {"platformCapabilities": ["MANAGED_INSTANCES"]}, "not supported on MANAGED_INSTANCES"),
-        (MULTINODE | {"platformCapabilities": ["FARGATE"]}, "not supported on FARGATE"),
-        (fargate(executionRoleArn=None), "executionRoleArn is required for Fargate."),
-        (fargate(privileged=True), "privileged not applicable for Fargate."),
-        (fargate(linuxParameters={"sharedMemorySize": 64}), "sharedMemorySize not applicable for Fargate."),
+        ({"type": "multinode"}, "Node properties of multinode job is required."),
+        (MULTINODE | {"platformCapabilities": ["MANAGED_INSTANCES"]}, "MANAGED_INSTANCES does not support MNP jobs"),
+        (MULTINODE | {"platformCapabilities": ["FARGATE"]}, "Fargate does not support MNP jobs"),
+        (fargate(executionRoleArn=None), "executionRoleArn is required for Fargate jobs."),
+        (fargate(privileged=True), "privileged is not applicable for Fargate."),
+        (fargate(linuxParameters={"sharedMemorySize": 64}), "linuxParameter.sharedMemorySize is not allowed for Fargate."),
+        (fargate(linuxParameters={"maxSwap": 1}), "linuxParameter.maxSwap is not allowed for Fargate."),
+        (fargate(ulimits=[{"name": "core", "softLimit": 1, "hardLimit": 1}]), "ulimits is not applicable for Fargate."),
+        (fargate(ephemeralStorage={"sizeInGiB": 20}), "can be only between range 21 GiB to 200 GiB"),
+        (fargate(logConfiguration={"logDriver": "journald"}), "Log driver for Fargate is not valid: journald"),
+        (fargate(volumes=[{"name": "v", "host": {"sourcePath": "/v"}}]), "host.sourcePath should not be set for volumes in Fargate."),
+        (fargate(volumes=[{"name": "v", "efsVolumeConfiguration": {"fileSystemId": "fs-12345678"}}], fargatePlatformConfiguration={"platformVersion": "1.3.0"}), "EFS is supported for Fargate platform versions 1.4.0 or later, provided 1.3.0"),
+        (fargate(runtimePlatform={"operatingSystemFamily": "WINDOWS_SERVER_2022_CORE", "cpuArchitecture": "ARM64"}), "Windows supported only by X86_64 cpuArchitecture"),
+        (CONTAINER | {"containerProperties": SIZE | {"ephemeralStorage": {"sizeInGiB": 21}}}, "ephemeralStorage not applicable for EC2."),
+        (CONTAINER | {"containerProperties": SIZE | {"runtimePlatform": {"cpuArchitecture": "ARM64"}}}, "runtimePlatform is not applicable for EC2."),
+        (CONTAINER | {"containerProperties": SIZE | {"linuxParameters": {"maxSwap": 1}}}, "swappiness value is required."),
+        (CONTAINER | {"containerProperties": SIZE | {"secrets": [{"name": "a", "valueFrom": "b"}]}}, "executionRoleArn cannot be empty when using secrets or secretOptions"),
+        (CONTAINER | {"containerProperties": SIZE | {"linuxParameters": {"tmpfs": [{"containerPath": "/t", "size": 0}]}}}, "Size of a tmpfs is invalid."),
+        (CONTAINER | {"containerProperties": SIZE | {"volumes": [{"name": "v", "host": {"sourcePath": "/v"}, "efsVolumeConfiguration": {"fileSystemId": "fs-12345678"}}]}}, "only one volume configuration type should be used."),
+        (CONTAINER | {"consumableResourceProperties": {"consumableResourceList": [{"consumableResource": str(number), "quantity": 1} for number in range(6)]}}, "at most 5 consumableResources"),
+        (CONTAINER | {"platformCapabilities": ["EC2", "FARGATE"]}, "Exactly 1 capability must be provided."),
+        (task(SIZE | {"name": "a"}, SIZE | {"name": "a"}), "Container names must be unique"),
+        (task(SIZE | {"name": "a", "dependsOn": [{"containerName": "a", "condition": "START"}]}), "Container dependency can not be used in a single-container job."),
+        (task(SIZE | {"name": "a"}, SIZE | {"name": "b", "dependsOn": [{"containerName": "c", "condition": "START"}]}), "containerName c must reference a defined container."),
+        (task(SIZE | {"name": "a"}, SIZE | {"name": "b", "dependsOn": [{"containerName": "a", "condition": "COMPLETE"}]}), "can not have condition COMPLETE if the target is essential"),
         (fargate(cpu="0.25", memory="4096"), "MEMORY 4096 is not valid on Fargate with 0.25 vCPU"),
         (fargate(cpu="0.3"), "Value 0.3 for type VCPU in resourceRequirement is not valid"),
         ({"type": "container", "eksProperties": {"podProperties": {}}}, "does not simulate Amazon EKS"),
-        ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3"}]}}, "A container must be provided for the node range 0:3"),
+        ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3"}]}}, "Must specify container for node range 0:3"),
         ({"type": "multinode", "nodeProperties": {**NODES, "nodeRangeProperties": [{"targetNodes": "0:3", "container": {"image": "x"}}]}}, "vCPU is not provided."),
         (CONTAINER | {"parameters": {"text": "x" * 24 * 1024}}, "exceeds the maximum size of 24576 bytes"),
-        (CONTAINER | {"schedulingPriority": 10_000}, "schedulingPriority must be between 0 and 9999"),
-        (task(), "A task can run up to 10 containers"),
-        (task(SIZE | {"essential": False}), "at least one essential container"),
+        (CONTAINER | {"schedulingPriority": 10_000}, "Scheduling priority must be between 0 and 9999."),
+        (task(), "Number of containers must be between 1 and 10"),
+        (task(SIZE | {"essential": False}), "At least one container must be set as essential"),
     ],
 )  # fmt: skip
 def test_a_definition_of_which_no_job_can_be_made_is_refused(
@@ -134,9 +153,9 @@ def test_nodes_can_get_vcpus_and_memory_from_several_ranges(batch: Any) -> None:
         ({"attempts": 11}, "RetryAttempts must be between 1 and 10"),
         ({"attempts": 1, "evaluateOnExit": [{"onReason": "x", "action": "RETRY"}] * 6}, "at most 5 conditions, got 6"),
         ({"attempts": 1, "evaluateOnExit": [{"onReason": "x", "action": "WAIT"}]}, "action must be RETRY or EXIT"),
-        ({"attempts": 1, "evaluateOnExit": [{"action": "EXIT"}]}, "one of onStatusReason, onReason or onExitCode"),
-        ({"attempts": 1, "evaluateOnExit": [{"onReason": "a*b", "action": "EXIT"}]}, "onReason a*b should match"),
-        ({"attempts": 1, "evaluateOnExit": [{"onExitCode": "one", "action": "EXIT"}]}, "onExitCode one should match"),
+        ({"attempts": 1, "evaluateOnExit": [{"action": "EXIT"}]}, "EvaluateOnExit should contain at least one of onExitCode, onReason or onStatusReason"),
+        ({"attempts": 1, "evaluateOnExit": [{"onReason": "a*b", "action": "EXIT"}]}, "Evaluate on exit condition contains restricted characters."),
+        ({"attempts": 1, "evaluateOnExit": [{"onExitCode": "one", "action": "EXIT"}]}, "Evaluate on exit condition contains restricted characters."),
     ],
 )  # fmt: skip
 def test_retries_are_up_to_ten_attempts_with_five_conditions(
@@ -148,9 +167,9 @@ def test_retries_are_up_to_ten_attempts_with_five_conditions(
     assert bool(words) == bool(found)
 
 
-@pytest.mark.parametrize(("timeout", "taken"), [(None, True), ({"attemptDurationSeconds": 60}, True), ({"attemptDurationSeconds": 59}, False), ({}, False)])  # fmt: skip
+@pytest.mark.parametrize(("timeout", "taken"), [(None, True), ({"attemptDurationSeconds": 60}, True), ({"attemptDurationSeconds": 59}, False)])  # fmt: skip
 def test_a_timeout_is_at_least_a_minute(timeout: dict[str, int] | None, *, taken: bool) -> None:
-    assert (said(check_timeout, timeout) == "") is taken
+    assert (said_of_values("batch", "SubmitJob", timeout=timeout) == "") is taken
 
 
 @pytest.mark.parametrize(

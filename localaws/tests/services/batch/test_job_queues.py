@@ -39,9 +39,12 @@ def managed(local_aws: LocalAws, name: str, instance_type: str) -> None:
 
 
 def test_a_queue_takes_three_environments_and_no_fourth(batch: Any) -> None:
-    batch.create_job_queue(jobQueueName="three", priority=1, computeEnvironmentOrder=order(*["nodes"] * 3))
-    with pytest.raises(ClientError, match="up to 3") as caught:
-        batch.create_job_queue(jobQueueName="four", priority=1, computeEnvironmentOrder=order(*["nodes"] * 4))
+    names = ["nodes", "more", "most", "too-many"]
+    for name in names[1:]:
+        batch.create_compute_environment(computeEnvironmentName=name, type="UNMANAGED")
+    batch.create_job_queue(jobQueueName="three", priority=1, computeEnvironmentOrder=order(*names[:3]))
+    with pytest.raises(ClientError, match="Only 3 environments are allowed in job queue request") as caught:
+        batch.create_job_queue(jobQueueName="four", priority=1, computeEnvironmentOrder=order(*names))
     assert caught.value.response["Error"]["Code"] == "ClientException"
 
 
@@ -58,11 +61,14 @@ def test_environments_of_a_queue_are_shown_by_their_arns(batch: Any) -> None:
     [
         ({"jobQueueName": "training"}, "Object already exists"),
         ({"computeEnvironmentOrder": []}, "must contain at least one compute environment"),
-        ({"computeEnvironmentOrder": order("absent")}, "absent does not exist"),
+        ({"computeEnvironmentOrder": order("absent")}, "must be created and valid before attaching them to a job queue"),
+        ({"computeEnvironmentOrder": order("nodes", "nodes")}, "Duplicate ComputeEnvironments within order list."),
+        ({"jobQueueType": "SAGEMAKER_TRAINING"}, "Job queues of type SAGEMAKER_TRAINING must have serviceEnvironmentOrder."),
+        ({"jobStateTimeLimitActions": [LIMIT, LIMIT]}, "Duplicate job state limit actions are not allowed."),
         ({"priority": -1}, "priority must not be negative"),
-        ({"schedulingPolicyArn": "arn:absent"}, "arn:absent does not exist"),
+        ({"schedulingPolicyArn": "arn:absent"}, "Only scheduling policy Arn can be allowed."),
         ({"jobStateTimeLimitActions": [LIMIT | {"maxTimeSeconds": 599}]}, "maxTimeSeconds must be between 600 and 86400"),
-        ({"jobStateTimeLimitActions": [LIMIT | {"action": "TERMINATE"}]}, "only supported action is CANCEL"),
+        ({"jobStateTimeLimitActions": [LIMIT | {"action": "TERMINATE"}]}, "Invalid job action. Valid job actions: [CANCEL]"),
     ],
 )  # fmt: skip
 def test_a_queue_that_could_not_run_jobs_is_refused(batch: Any, more: dict[str, Any], words: str) -> None:

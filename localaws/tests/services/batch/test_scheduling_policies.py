@@ -43,12 +43,15 @@ def test_a_policy_is_read_back_as_it_was_created(batch: Any, policy: dict[str, A
     [
         ({"shareDecaySeconds": 604_801}, "shareDecaySeconds must be between 0 and 604800"),
         ({"computeReservation": 100}, "computeReservation must be between 0 and 99"),
-        (shares(*((f"s{number}", 1) for number in range(501))), "no more than 500 share identifiers"),
-        (shares(("a-b", 1)), "shareIdentifier a-b must be"),
-        (shares(("a*b", 1)), "shareIdentifier a*b must be"),
-        (shares(("a", 1000)), "weightFactor must be between 0.0001 and 999.9999"),
-        (shares(("a", 1), ("a", 1)), "can't overlap: a and a"),
-        (shares(("team1", 1), ("team*", 1)), "can't overlap: team1 and team*"),
+        (
+            shares(*((f"s{number}", 1) for number in range(501))),
+            "ShareDistribution size cannot be greater than 500.",
+        ),
+        (shares(("a.b", 1)), "ShareIdentifier name should match a valid pattern."),
+        (shares(("a*b", 1)), "ShareIdentifier name should match a valid pattern."),
+        (shares(("a", 1000)), "Weight factor should be between 0.0001 and 999.9999."),
+        (shares(("a", 1), ("a", 1)), "Cannot have two or more identical shareIdentifiers."),
+        (shares(("team1", 1), ("team*", 1)), "Share identifier team1 matches another share identifier team*"),
     ],
 )
 def test_shares_that_batch_cannot_apply_are_refused(batch: Any, policy: dict[str, Any], words: str) -> None:
@@ -69,7 +72,7 @@ def test_the_kind_of_a_policy_is_one_and_stays(batch: Any) -> None:
     both = refusal(batch.create_scheduling_policy, name="both", fairsharePolicy={}, **quota)
     arn = batch.create_scheduling_policy(name="fair", fairsharePolicy={})["arn"]
 
-    assert "Only one of fairsharePolicy or quotaSharePolicy" in both[1]
+    assert "A scheduling policy can have either fairsharePolicy or quotaSharePolicy" in both[1]
     assert (
         "cannot be removed or changed to a quotaSharePolicy"
         in refusal(batch.update_scheduling_policy, arn=arn, **quota)[1]

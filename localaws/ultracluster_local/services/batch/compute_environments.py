@@ -36,16 +36,11 @@ _MOST_ENVIRONMENTS = (
 )
 _OF_FARGATE = frozenset({"maxvCpus", "securityGroupIds", "subnets", "type"})
 _OF_EC2 = (
-    *(
-        "allocationStrategy",
-        "bidPercentage",
-        "ec2Configuration",
-        "ec2KeyPair",
-        "imageId",
-        "instanceRole",
-        "instanceTypes",
-    ),
-    *("launchTemplate", "placementGroup", "tags", "type", "updatePolicy", "updateToLatestImageVersion"),
+    "allocationStrategy, bidPercentage, ec2Configuration, ec2KeyPair, imageId, instanceRole, instanceTypes, launchTemplate, "
+    "placementGroup, tags, type, updatePolicy, updateToLatestImageVersion"
+)
+_OF_UNMANAGED = (
+    "unmanagedvCpus is not applicable for managed Compute Environments"  # badmintoncryer/cdk-preflight
 )
 _SCALING = frozenset({"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"})
 """Settings whose change needs no new instances: https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html."""
@@ -94,13 +89,13 @@ def _linked_role(request: Request) -> str:
 
 def _check_kind(request: Request, given: Mapping[str, Any]) -> None:
     """Check the settings that depend on who manages the instances: API_CreateComputeEnvironment."""
+    if given["type"] == "UNMANAGED" and given.get("serviceRole") == _linked_role(request):
+        raise refused("Service Linked Role cannot be used with UNMANAGED Compute Environment")
     if given.get("eksConfiguration"):
         raise refused("The local AWS does not simulate Amazon EKS: eksConfiguration")
     if given["type"] == "MANAGED":
         if not given.get("computeResources"):
             raise refused("computeResources must be provided for a MANAGED compute environment")
-        if given.get("unmanagedvCpus") is not None:
-            raise refused("unmanagedvCpus is only supported when the type parameter is set to UNMANAGED")
         check_compute_resources(request, given["computeResources"])
 
 
@@ -150,7 +145,7 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
         changed["computeResources"] = _with_desired(environment.get("computeResources", {}), resources)
         _check_resources(request, environment, changed, to_latest=to_latest)
     elif given.get("unmanagedvCpus") is not None and environment["type"] == "MANAGED":
-        raise refused("unmanagedvCpus is only supported when the type parameter is set to UNMANAGED")
+        raise refused(_OF_UNMANAGED)
     _check_role(request, environment, changed)
     environment |= changed
     begin_change(batch, arn, "UPDATING", _verdict(request, environment))
@@ -184,7 +179,7 @@ def _check_resources(
         infrastructure.append("updateToLatestImageVersion")
     if infrastructure and before["type"].startswith("FARGATE") and not {*infrastructure} <= _OF_FARGATE:
         raise refused(
-            f"The following parameters can't be updated for Fargate compute environment: {', '.join(_OF_EC2)}."
+            f"The following parameters can't be updated for Fargate compute environment: {_OF_EC2}."
         )  # aws/aws-cdk#27054
     if infrastructure and not before["type"].startswith("FARGATE"):
         # AWS's error message, from https://repost.aws/knowledge-center/batch-update-ec2-environment.

@@ -1,7 +1,7 @@
 """Constraints of the compute resources of an AWS Batch environment, as CreateComputeEnvironment checks them.
 
 Unless a line says otherwise, they are those of API_ComputeResource in the AWS Batch API Reference, as botocore 1.44.5 has
-it, and where no answer of AWS has been published the words of a message are the reference's.
+it. Words of messages that AWS answered to badmintoncryer/cdk-preflight, rules/batch (2026-09), or are the reference's.
 """
 
 from collections.abc import Mapping
@@ -16,36 +16,9 @@ from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["check_compute_resources", "launch_template_data"]
 
-_SPOT_STRATEGIES = frozenset(
-    {"SPOT_CAPACITY_OPTIMIZED", "SPOT_PRICE_CAPACITY_OPTIMIZED", "SPOT_CAPACITY_OPTIMIZED_PRIORITIZED"}
-)
-_STRATEGIES = {
-    "EC2": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"}),
-    "SPOT": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE"}) | _SPOT_STRATEGIES,
-}
-_NOT_ON_FARGATE = (
-    "allocationStrategy",
-    "minvCpus",
-    "desiredvCpus",
-    "instanceTypes",
-    "imageId",
-    "ec2KeyPair",
-    "instanceRole",
-    "tags",
-    "placementGroup",
-    "bidPercentage",
-    "spotIamFleetRole",
-    "launchTemplate",
-    "ec2Configuration",
-    "scalingPolicy",
-)
-_MOST_FARGATE_SUBNETS = 16
+_OF_FARGATE = frozenset({"maxvCpus", "securityGroupIds", "subnets", "type"})
+_MOST_ON_FARGATE = {"subnets": (16, "subnets"), "securityGroupIds": (5, "security groups")}
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
-_TEMPLATE_KEYS = {
-    "launchTemplateId": "LaunchTemplateId",
-    "launchTemplateName": "LaunchTemplateName",
-    "version": "Version",
-}
 
 
 def check_compute_resources(request: Request, resources: Mapping[str, Any]) -> None:
@@ -75,25 +48,24 @@ def check_compute_resources(request: Request, resources: Mapping[str, Any]) -> N
 
 
 def _check_fargate(resources: Mapping[str, Any]) -> None:
-    for name in _NOT_ON_FARGATE:
-        if resources.get(name):
-            raise refused(f"{name} not applicable for Fargate.")
+    for name, part in resources.items():
+        if part and name not in _OF_FARGATE:
+            raise refused(f"{name} is not applicable for Fargate.")
     if not resources.get("securityGroupIds"):
         raise refused("Security groups is required for Fargate.")
-    if len(resources.get("subnets") or []) > _MOST_FARGATE_SUBNETS:
-        raise refused(f"Fargate compute resources can contain up to {_MOST_FARGATE_SUBNETS} subnets")
+    for name, (most, words) in _MOST_ON_FARGATE.items():
+        if len(resources.get(name) or []) > most:
+            raise refused(f"Fargate supports a maximum of {most} {words}.")
 
 
 def _check_ec2(request: Request, resources: Mapping[str, Any]) -> None:
     # AWS's error messages, from getmoto/moto#6470.
     if not resources.get("instanceRole"):
         raise refused("Instance role is required.")
-    if ":role/" in resources["instanceRole"]:  # hashicorp/terraform-provider-aws#16230
-        raise refused("The ECS Instance Role should be an ECS Instance Profile ARN.")
     if resources.get("minvCpus") is None:
         raise refused("Resource minvCpus is required.")
     if not resources.get("instanceTypes"):
-        raise refused("Instance types is required.")
+        raise refused("Resource instanceTypes are required.")
     check_instance_types(resources["instanceTypes"])
     _check_strategy(resources)
     _check_template(request, resources)
@@ -102,17 +74,19 @@ def _check_ec2(request: Request, resources: Mapping[str, Any]) -> None:
 
 def _check_strategy(resources: Mapping[str, Any]) -> None:
     kind, strategy = resources["type"], resources.get("allocationStrategy") or "BEST_FIT"
-    if strategy not in _STRATEGIES[kind]:
-        where = "Spot Instance" if strategy in _SPOT_STRATEGIES else "On-Demand Instance (EC2)"
-        known = strategy in _STRATEGIES["EC2"] | _STRATEGIES["SPOT"]
-        raise refused(
-            f"Allocation strategy {strategy} is only available for {where} compute resources"
-            if known
-            else f"Allocation strategy {strategy} is not valid"
-        )
+    of_spot = strategy.startswith("SPOT")
+    if of_spot != (kind == "SPOT") and (of_spot or strategy.endswith("_ORDERED")):
+        where = "Spot Instance" if of_spot else "On-Demand Instance (EC2)"
+        raise refused(f"Allocation strategy {strategy} is only available for {where} compute resources")
     if kind == "SPOT" and strategy == "BEST_FIT" and not resources.get("spotIamFleetRole"):
+        raise refused("compute resource spotIamFleetRole is required.")
+    bundles = strategy.endswith(("_ORDERED", "_PRIORITIZED")) and BUNDLES.keys() & {
+        *resources["instanceTypes"]
+    }
+    if bundles:
         raise refused(
-            "spotIamFleetRole is required for SPOT compute environments with allocation strategy BEST_FIT"
+            f"Instance type bundles (e.g. optimal, default_x86_64) are not allowed for {strategy} allocation strategy. "
+            "Specify instance families or types directly."
         )
 
 
@@ -121,10 +95,10 @@ def _check_vcpus(resources: Mapping[str, Any]) -> None:
     if most is None:
         raise refused("Resource maxvCpus is required.")
     if least > most:
-        raise refused("minvCpus must be less than or equal to maxvCpus")
+        raise refused("maxvCpus should be greater than or equal to minvCpus.")
     desired = resources.get("desiredvCpus")
     if desired is not None and not least <= desired <= most:
-        raise refused("desiredvCpus must be between minvCpus and maxvCpus")
+        raise refused("desiredvCpus should be between minvCpus and maxvCpus.")
 
 
 # Launch templates
@@ -140,9 +114,8 @@ def launch_template_data(request: Request, specification: Mapping[str, Any]) -> 
         raise refused(
             "You must specify either the launch template ID or launch template name in the request, but not both."
         )
-    wanted = {
-        theirs: specification[ours] for ours, theirs in _TEMPLATE_KEYS.items() if specification.get(ours)
-    }
+    keys = ("launchTemplateId", "launchTemplateName", "version")
+    wanted = {f"{key[0].upper()}{key[1:]}": specification[key] for key in keys if specification.get(key)}
     try:
         return template_data(request.region, wanted)
     except ServiceError as error:
@@ -158,24 +131,21 @@ def _check_template(request: Request, resources: Mapping[str, Any]) -> None:
             "Either compute environment Security Groups or Network Interfaces in Launch template are exclusively allowed."
         )
     if not (groups or data.get("NetworkInterfaces") or data.get("SecurityGroupIds")):
-        raise refused(
-            "One or more security groups must be specified, either in securityGroupIds or using a launch template "
-            "referenced in launchTemplate."
-        )
+        raise refused("Security group ids are required.")
     taken: list[str] = []
     for override in specification.get("overrides") or []:
         launch_template_data(request, override)
         targets = override.get("targetInstanceTypes") or []
         if not targets:
-            raise refused("targetInstanceTypes is required when defining a launch template override")
+            raise refused("LaunchTemplate.overrides.targetInstanceTypes[] is required")
         check_instance_types(targets)
         for target in targets:
             if target in BUNDLES:
                 raise refused(f"targetInstanceTypes: {target} is not allowed")
             if not _covers(resources["instanceTypes"], target):
-                raise refused(f"targetInstanceTypes: {target} is not included in instanceTypes")
+                raise refused("LaunchTemplate.overrides have targetInstanceTypes that do not match")
             if any(_overlap(target, other) for other in taken):
-                raise refused(f"targetInstanceTypes can't overlap: {target}")
+                raise refused("LaunchTemplate.overrides have duplicate targetInstanceTypes")
             taken.append(target)
 
 
@@ -190,7 +160,7 @@ def _overlap(one: str, other: str) -> bool:
 def _check_images(resources: Mapping[str, Any]) -> None:
     for image in resources.get("ec2Configuration") or []:
         if image["imageType"] not in _IMAGE_TYPES and not image.get("imageIdOverride"):
-            raise refused(f"imageType can only be one of [{', '.join(_IMAGE_TYPES)}]")
+            raise refused("Invalid imageType in ComputeResources.ec2Configuration")
         if image.get("imageKubernetesVersion"):
             raise refused("imageKubernetesVersion is only applicable for EKS compute environments")
 

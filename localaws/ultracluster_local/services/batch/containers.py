@@ -1,7 +1,8 @@
 """Constraints of the containers of AWS Batch job definitions, and of what a job overrides in them.
 
 Unless a line says otherwise, they are those of API_ContainerProperties, API_ResourceRequirement and
-API_TaskContainerProperties, as botocore 1.44.5 has them.
+API_TaskContainerProperties, as botocore 1.44.5 has them, in the words that AWS answered to badmintoncryer/cdk-preflight,
+rules/batch (2026-09), where it did.
 """
 
 from collections.abc import Mapping
@@ -19,9 +20,7 @@ __all__ = [
 ]
 
 _LEAST_MEMORY = 4
-_NOT_ON_EC2 = ("networkConfiguration", "fargatePlatformConfiguration", "runtimePlatform", "ephemeralStorage")
-_NOT_ON_FARGATE = ("ulimits", "privileged", "vcpus", "memory", "instanceType")
-_NOT_ON_FARGATE_LINUX = ("devices", "sharedMemorySize", "tmpfs", "maxSwap", "swappiness")
+_BEFORE_EFS = frozenset({"1.0.0", "1.1.0", "1.2.0", "1.3.0"})
 _FARGATE_MEMORY = {
     "0.25": (512, 1024, 2048),
     "0.5": range(1024, 4097, 1024),
@@ -105,25 +104,28 @@ def check_container(container: Mapping[str, Any], *, sized: bool = True, fargate
 
 
 def _check_platform(container: Mapping[str, Any], *, fargate: bool) -> None:
-    for name in _NOT_ON_FARGATE if fargate else _NOT_ON_EC2:  # AWS's error message for networkConfiguration
-        if container.get(name):
-            raise refused(f"{name} not applicable for {'Fargate' if fargate else 'EC2'}.")
-    if not fargate:
-        return
-    for name in _NOT_ON_FARGATE_LINUX:
-        if (container.get("linuxParameters") or {}).get(name):
-            raise refused(f"{name} not applicable for Fargate.")
+    logging, linux = container.get("logConfiguration") or {}, container.get("linuxParameters") or {}
+    if linux.get("maxSwap") is not None and linux.get("swappiness") is None:
+        raise refused("When container specified swap memory, swappiness value is required.")
     if not container.get("executionRoleArn"):
-        raise refused("executionRoleArn is required for Fargate.")
+        if container.get("secrets") or logging.get("secretOptions"):
+            raise refused("executionRoleArn cannot be empty when using secrets or secretOptions")
+        if fargate:
+            raise refused("executionRoleArn is required for Fargate jobs.")
+    version = (container.get("fargatePlatformConfiguration") or {}).get("platformVersion")
+    if version in _BEFORE_EFS and any(
+        one.get("efsVolumeConfiguration") for one in container.get("volumes") or []
+    ):
+        raise refused(f"EFS is supported for Fargate platform versions 1.4.0 or later, provided {version}")
 
 
 def _check_kinds(container: Mapping[str, Any]) -> None:
     kinds = [one["type"] for one in container.get("resourceRequirements") or []]
     if len(set(kinds)) < len(kinds):
-        raise refused("resourceRequirements: each type can be specified only once")
+        raise refused("Cannot provide duplicates in resourceRequirements.")
     for older, kind in (("vcpus", "VCPU"), ("memory", "MEMORY")):
-        if container.get(older) and kind in kinds:  # API_ContainerDetail, vcpus
-            raise refused(f"{kind} can't be specified in both {older} and resourceRequirements")
+        if container.get(older) and kind in kinds:
+            raise refused(f"Cannot use both ECS containerProperties {older} and resourceRequirement {kind}.")
 
 
 def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -> None:
@@ -146,10 +148,10 @@ def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -
             )
     memory = quantity(container, "MEMORY")
     if memory is not None and int(memory) < _LEAST_MEMORY:
-        raise refused(f"Memory must be at least {_LEAST_MEMORY} MiB")
+        raise refused(f"Memory must be at least {_LEAST_MEMORY} Mib, got {memory} Mib.")
     vcpus = quantity(container, "VCPU")
     if vcpus is not None and float(vcpus) <= 0:
-        raise refused("vCPU must be at least 1")
+        raise refused(f"vCPU must be at least 1, got {vcpus}.")
     if fargate and vcpus is not None and memory is not None:
         allowed = _FARGATE_MEMORY.get(vcpus.removesuffix(".0"), ())
         if int(memory) not in allowed:
@@ -165,6 +167,10 @@ def _check_volumes(container: Mapping[str, Any]) -> None:
     if None in names:
         raise refused("Volume name None should match valid pattern")
     for volume in container.get("volumes") or []:
+        if sum(bool(part) for name, part in volume.items() if name != "name") > 1:
+            raise refused(
+                "When the volume parameter is specified, only one volume configuration type should be used."
+            )
         _check_efs(volume.get("efsVolumeConfiguration") or {})
     for mount in container.get("mountPoints") or []:
         if mount.get("sourceVolume") not in names:  # Amazon ECS has these words for a task definition
@@ -172,17 +178,16 @@ def _check_volumes(container: Mapping[str, Any]) -> None:
 
 
 def _check_efs(volume: Mapping[str, Any]) -> None:
-    """API_EFSVolumeConfiguration and API_EFSAuthorizationConfig."""
     authorization = volume.get("authorizationConfig") or {}
     encrypted = volume.get("transitEncryption") == "ENABLED"
-    if not encrypted and (authorization.get("iam") == "ENABLED" or authorization.get("accessPointId")):
-        raise refused(
-            "Transit encryption must be enabled in the EFSVolumeConfiguration if IAM authorization or an access point is "
-            "used."
-        )
+    for used, what in (("accessPointId", "access point"), ("iam", "authorization")):
+        if not encrypted and authorization.get(used) not in {None, "", "DISABLED"}:
+            raise refused(f"EFS IAM {what} requires TransitEncryption to be enabled.")
     root = volume.get("rootDirectory")
     if authorization.get("accessPointId") and root not in {None, "", "/"}:
-        raise refused("rootDirectory must be omitted or set to / if an access point is specified.")
+        raise refused(
+            'When using an EFS access point, the root directory must either be set to "/" or omitted'
+        )
 
 
 def _check_limits(container: Mapping[str, Any]) -> None:

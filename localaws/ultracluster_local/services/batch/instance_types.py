@@ -24,8 +24,8 @@ def check_instance_types(wanted: Iterable[str]) -> None:
     for name in wanted:
         if name not in known:  # AWS's error message, from Netflix/metaflow#70
             raise refused(f"Instance type can only be one of [{', '.join(sorted(known))}]")
-    if len(architectures(wanted)) > 1:  # API_ComputeResource, instanceTypes
-        raise refused("Instance types must share the same architecture: x86 and ARM instances can't be mixed")
+    if len(architectures(wanted)) > 1:  # badmintoncryer/cdk-preflight
+        raise refused("arm-based instance type cannot be used with other instance types")
 
 
 @functools.cache

@@ -23,7 +23,7 @@ def nodes_of(target: str, count: int) -> range:
     """
     match = _RANGE.fullmatch(target)
     if not match:
-        raise refused(f"targetNodes {target} is not a valid node range")
+        raise refused("targetNodes should contain only digits.")
     if match[3]:
         first = last = int(match[3])
     else:
@@ -40,10 +40,8 @@ def check_node_properties(nodes: Mapping[str, Any]) -> list[range]:
         ServiceError: If they are invalid.
     """
     count, main, ranges = nodes["numNodes"], nodes["mainNode"], nodes.get("nodeRangeProperties") or []
-    if not 0 <= main < count:  # API_NodeProperties, mainNode
-        raise refused(
-            f"mainNode {main} is not valid: the main node index must be fewer than the number of nodes, {count}"
-        )
+    if not 0 <= main < count:  # this and the digits: badmintoncryer/cdk-preflight
+        raise refused("Main node index is out of range, must be less than numNodes.")
     if not ranges:
         raise refused("nodeRangeProperties must be provided for a multinode job definition")
     found = [nodes_of(one["targetNodes"], count) for one in ranges]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.state import batch_of, client_error, find, get, refused, settings_of
-from ultracluster_local.services.handlers import Handlers, Request
+from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["handlers"]
 
@@ -21,7 +21,7 @@ def create_scheduling_policy(request: Request) -> Mapping[str, Any]:
     if find(policies, "name", given["name"]):
         raise client_error("Object already exists")
     if all(given.get(kind) is not None for kind in _KINDS):
-        raise refused("Only one of fairsharePolicy or quotaSharePolicy can be set")
+        raise refused("A scheduling policy can have either fairsharePolicy or quotaSharePolicy")
     _check(given.get("fairsharePolicy") or {})
     arn = request.arn("batch", f"scheduling-policy/{given['name']}")
     policies[arn] = {"tags": {}, **given, "arn": arn}
@@ -34,9 +34,7 @@ def _check(policy: Mapping[str, Any]) -> None:
         name = share["shareIdentifier"]
         for other in seen:
             if _overlap(name, other) or _overlap(other, name):
-                raise refused(
-                    f"The list of share identifiers in a fair-share policy can't overlap: {other} and {name}"
-                )
+                raise refused(f"Share identifier {other} matches another share identifier {name}")
         seen.append(name)
 
 
@@ -54,7 +52,8 @@ def describe_scheduling_policies(request: Request) -> Mapping[str, Any]:
 @handlers("ListSchedulingPolicies")
 def list_scheduling_policies(request: Request) -> Mapping[str, Any]:
     """List all scheduling policies."""
-    return {"schedulingPolicies": [{"arn": arn} for arn in batch_of(request.region).policies]}
+    shown = [{"arn": arn} for arn in batch_of(request.region).policies]
+    return page(shown, parameters=request.parameters, key="schedulingPolicies", cursor="nextToken")
 
 
 @handlers("UpdateSchedulingPolicy")
