@@ -38,7 +38,9 @@ WHOLE = {
             "CreateServiceEnvironment",
             "RegisterJobDefinition",
             "SubmitJob",
+            "SubmitServiceJob",
             "UpdateComputeEnvironment",
+            "UpdateJobQueue",
             "UpdateQuotaShare",
             "UpdateSchedulingPolicy",
             "UpdateServiceEnvironment",
@@ -76,7 +78,7 @@ PAGES = frozenset(
         "pagesize",
     ]
 )
-GENERAL = {"ec2": {"DryRun"}, "s3": {"ExpectedBucketOwner"}}
+GENERAL = {"batch": {"clientToken"}, "ec2": {"DryRun"}, "s3": {"ExpectedBucketOwner"}}
 
 
 def kind(service: str, operation: str, path: str) -> str:

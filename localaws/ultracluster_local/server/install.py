@@ -36,7 +36,7 @@ _UNKNOWN_CALL = "InvalidAction"
 _MODULES: Final = (
     ("services.auto_scaling", "api processes templates"),
     ("services.batch", "compute_environments consumable_resources job_definitions job_queues jobs listing"),
-    ("services.batch", "scheduling_policies service_environments tags"),
+    ("services.batch", "scheduling_policies service_environments service_jobs tags"),
     ("services", "budgets cloudtrail dynamodb"),
     ("services.ec2", "capacity capacity_blocks capacity_extensions deletions endpoints instances"),
     (

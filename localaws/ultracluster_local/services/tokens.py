@@ -26,12 +26,13 @@ SERVED: Final = "ultracluster_local.served"
 """What the local AWS sets in the WSGI environment of its requests: moto's mock_aws in the same process stays as it is."""
 
 _SERVICES: Final = {
+    "batch": ("ClientException", timedelta(hours=8)),  # API_UpdateConsumableResource
     "dynamodb": ("IdempotentParameterMismatchException", timedelta(minutes=10)),
     "ec2": ("IdempotentParameterMismatch", timedelta.max),
     "fsx": ("IncompatibleParameterError", timedelta.max),
 }
 """Code of the refusal, and how long a token is known."""
-_TOKENS: Final = ("ClientToken", "ClientRequestToken")
+_TOKENS: Final = ("ClientToken", "ClientRequestToken", "clientToken")
 
 
 def install() -> None:

@@ -68,18 +68,28 @@ def test_quota_shares_need_one_separate_environment_with_limits_by_type(batch: A
     shares = policy(batch)
     with refused("not NUM_INSTANCES"):
         queue(batch, plain, schedulingPolicyArn=shares)
-    with refused("exactly one service environment"):
+    with refused("can only have 1 service environment"):
         queue(batch, typed, plain, schedulingPolicyArn=shares)
     queue(batch, typed, schedulingPolicyArn=shares)
     with refused("connected to queue already"):
         queue(batch, typed, name="other", schedulingPolicyArn=shares)
+    with refused("service environment must be DISABLED"):
+        batch.delete_service_environment(serviceEnvironment="typed")
+    batch.update_service_environment(serviceEnvironment="typed", state="DISABLED")
     with refused("found existing JobQueue relationship: queue"):
         batch.delete_service_environment(serviceEnvironment="typed")
 
 
 def test_limits_are_by_type_or_of_all_together(batch: Any) -> None:
-    for limits in ([(TRN2, 1), (TRN2, 2)], [("NUM_INSTANCES", 1), (TRN2, 1)]):
-        with refused("capacityLimits must have"):
+    for limits, words in (
+        ([(TRN2, 1), (TRN2, 2)], "one limit for each unit"),
+        ([("NUM_INSTANCES", 1), (TRN2, 1)], "either number of instances OR instance type"),
+        ([], "Capacitylimits are required."),
+        ([(f"ml.trn{number}", 1) for number in range(6)], "Number of capacity limits exceeds 5."),
+        ([(TRN2, 0)], "Max capacity must be more than 0."),
+        ([("VCPU", 1)], "VCPU is unknown capacity unit"),
+    ):
+        with refused(words):
             environment(batch, *limits)
 
 
@@ -89,7 +99,12 @@ def test_a_queue_with_quota_shares_is_not_deleted(batch: Any) -> None:
     batch.update_job_queue(jobQueue="queue", state="DISABLED")
     with refused("found existing quota share: research"):
         batch.delete_job_queue(jobQueue="queue")
+    assert [one["quotaShareArn"] for one in batch.list_quota_shares(jobQueue="queue")["quotaShares"]] == [arn]
+    with refused("quota share must be DISABLED"):
+        batch.delete_quota_share(quotaShareArn=arn)
+    batch.update_quota_share(quotaShareArn=arn, state="DISABLED")
     batch.delete_quota_share(quotaShareArn=arn)
+    assert batch.list_quota_shares(jobQueue="queue")["quotaShares"] == []
     batch.delete_job_queue(jobQueue="queue")
 
 

@@ -53,7 +53,7 @@ def test_what_is_being_modified_is_left_alone(batch: Any) -> None:
     with pytest.raises(ClientError, match="Cannot update, resource is being modified"):
         batch.update_compute_environment(computeEnvironment="nodes", state="DISABLED")
     order = [{"order": 1, "computeEnvironment": "nodes"}]
-    with pytest.raises(ClientError, match="VALID state before you can associate"):
+    with pytest.raises(ClientError, match="must be created and valid before attaching"):
         batch.create_job_queue(jobQueueName="queue", priority=1, computeEnvironmentOrder=order)
 
 

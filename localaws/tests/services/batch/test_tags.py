@@ -74,7 +74,7 @@ def test_names_of_letters_digits_hyphens_and_underscores_are_taken(name: str) ->
 @pytest.mark.parametrize("name", ["", "-a", "a.b", "a b", "ä", "x" * 129, "a\n"])
 def test_another_name_is_refused_with_what_it_names(name: str) -> None:
     said = said_of_values("batch", "CreateJobQueue", jobQueueName=name)
-    assert "Job queue name should match valid pattern" in said
+    assert "Job Queue name should match a valid pattern." in said
 
 
 @pytest.mark.parametrize(("count", "refused"), [(0, False), (50, False), (51, True)])

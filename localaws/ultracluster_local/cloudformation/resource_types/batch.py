@@ -151,7 +151,7 @@ PROVIDERS: Mapping[str, Provider] = {
         updates=("UpdateSchedulingPolicy", "arn"),
         tagging=_TAGS,
     ),
-    "AWS::Batch::ServiceEnvironment": ApiProvider.described(
+    "AWS::Batch::ServiceEnvironment": _Changing.described(
         "batch",
         "ServiceEnvironment",
         "serviceEnvironment",
@@ -160,7 +160,7 @@ PROVIDERS: Mapping[str, Provider] = {
         updates=("UpdateServiceEnvironment", "serviceEnvironment"),
         tagging=_TAGS,
     ),
-    "AWS::Batch::QuotaShare": ApiProvider.described(
+    "AWS::Batch::QuotaShare": _Changing.described(
         "batch",
         "QuotaShare",
         "quotaShareArn",

@@ -11,10 +11,11 @@ from ultracluster_local.instance.clients import service_model
 from ultracluster_local.services.batch.containers import with_lists
 from ultracluster_local.services.batch.job_definitions import find_definition
 from ultracluster_local.services.batch.overrides import are_too_long, with_overrides
-from ultracluster_local.services.batch.pending import add_children, check_array, check_dependencies, settle
+from ultracluster_local.services.batch.pending import add_children, check_dependencies, settle
 from ultracluster_local.services.batch.state import (
     FINAL_STATES,
     batch_of,
+    client_error,
     finish_job,
     get,
     milliseconds,
@@ -24,6 +25,8 @@ from ultracluster_local.services.batch.submission import check_submission
 from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["handlers", "set_job_status"]
+
+_NOT_STARTED = frozenset({"SUBMITTED", "PENDING", "RUNNABLE"})
 
 handlers = Handlers(service="batch")
 
@@ -41,8 +44,8 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     dependencies = given.get("dependsOn") or []
     array = given.get("arrayProperties")
     check_dependencies(batch, dependencies, size=(array or {}).get("size", 0))
-    if array:
-        check_array(array["size"], multi_node="nodeProperties" in definition)
+    if array and "nodeProperties" in definition:
+        raise client_error("Array properties are not supported for multi-node parallel jobs")
     job_id = str(uuid.uuid4())
     job: dict[str, Any] = {
         "jobArn": request.arn("batch", f"job/{job_id}"),
@@ -56,6 +59,10 @@ def submit_job(request: Request) -> Mapping[str, Any]:
         "dependsOn": dependencies,
         "parameters": definition["parameters"] | (given.get("parameters") or {}),
         "tags": given.get("tags") or {},
+        # What else AWS answers for a job on instances was recorded in public logs (2025-05-27, 2025-10-23).
+        "attempts": [],
+        "eksAttempts": [],
+        "platformCapabilities": [],
     }
     for key in ("retryStrategy", "timeout", "schedulingPriority", "propagateTags", "platformCapabilities"):
         value = given.get(key, definition.get(key))
@@ -93,30 +100,26 @@ def describe_jobs(request: Request) -> Mapping[str, Any]:
 
 
 @handlers("CancelJob")
-def cancel_job(request: Request) -> Mapping[str, Any]:
-    """Fail a job that has not started."""
-    job = _job(request)
-    if job["status"] in {"SUBMITTED", "PENDING", "RUNNABLE"}:
-        job["isCancelled"] = True
-        finish_job(job, reason=request.parameters["reason"])
-    return {}
-
-
+@handlers("CancelJobs")
 @handlers("TerminateJob")
-def terminate_job(request: Request) -> Mapping[str, Any]:
-    """Fail a job in any state."""
-    job = _job(request)
-    if job["status"] not in FINAL_STATES:
-        job["isTerminated"] = True
-        if job["jobId"] in batch_of(request.region).started:  # it fails when its containers have stopped
-            job["statusReason"] = request.parameters["reason"]
+@handlers("TerminateJobs")
+@handlers("TerminateServiceJob")
+@handlers("TerminateServiceJobs")
+def end_jobs(request: Request) -> Mapping[str, Any]:
+    """Fail jobs, canceled ones only if they have not started; an unknown one is no error (aws/aws-cli#2551, 2017-04-14)."""
+    given, batch = request.parameters, batch_of(request.region)
+    canceled, wanted = request.operation.startswith("Cancel"), given.get("jobs") or [given.get("jobId")]
+    jobs = batch.service_jobs if "Service" in request.operation else batch.jobs
+    for job_id in wanted:
+        job = jobs.get(str(job_id).rsplit("/", 1)[-1])
+        if job is None or job["status"] in FINAL_STATES or (canceled and job["status"] not in _NOT_STARTED):
+            continue
+        job["isCancelled" if canceled else "isTerminated"] = True
+        if not canceled and job["jobId"] in batch.started:  # it fails when its containers have stopped
+            job["statusReason"] = given["reason"]
         else:
-            finish_job(job, reason=request.parameters["reason"])
-    return {}
-
-
-def _job(request: Request) -> dict[str, Any]:
-    return get(batch_of(request.region).jobs, "jobId", request.parameters["jobId"].rsplit("/", 1)[-1])
+            finish_job(job, reason=given["reason"])
+    return {"successful": wanted, "errors": []} if "jobs" in given else {}
 
 
 def set_job_status(*, region: str, job_id: str, status: str, reason: str = "") -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.pending import settle
-from ultracluster_local.services.batch.state import Batch, batch_of, client_error, get, milliseconds
+from ultracluster_local.services.batch.state import Batch, batch_of, client_error, get, is_named, milliseconds
 from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["handlers"]
@@ -22,49 +22,46 @@ _SUMMARIZED = (
     "startedAt",
     "stoppedAt",
     "jobDefinition",
+    *("serviceJobType", "quotaShareName", "scheduledAt"),
 )
+_WITH_STATUS = frozenset({"SHARE_IDENTIFIER", "QUOTA_SHARE_NAME"})
 _MOST_AT_FRONT = 100
-
-
-def _is_named(name: str, wanted: str) -> bool:
-    """Return whether a filter matches a name: in any case, and by its beginning if it ends with ``*``."""
-    name, wanted = name.lower(), wanted.lower()
-    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
 
 
 def _is_of_definition(arn: str, wanted: str) -> bool:
     """Return whether a filter matches a definition: by name or ARN, with a revision or ``*`` for all of them."""
     name, definition = wanted.rsplit("job-definition/", 1)[-1], arn.rsplit("job-definition/", 1)[-1]
-    return _is_named(definition, name) or _is_named(definition.rsplit(":", 1)[0], name)
+    return is_named(definition, name) or is_named(definition.rsplit(":", 1)[0], name)
 
 
 _FILTERS: Mapping[str, Callable[[Mapping[str, Any], str], bool]] = {
-    "JOB_NAME": lambda job, wanted: _is_named(job["jobName"], wanted),
+    "JOB_NAME": lambda job, wanted: is_named(job["jobName"], wanted),
     "JOB_DEFINITION": lambda job, wanted: _is_of_definition(job["jobDefinition"], wanted),
     "BEFORE_CREATED_AT": lambda job, wanted: job["createdAt"] < int(wanted),
     "AFTER_CREATED_AT": lambda job, wanted: job["createdAt"] > int(wanted),
     "SHARE_IDENTIFIER": lambda job, wanted: job.get("shareIdentifier") == wanted,
+    "QUOTA_SHARE_NAME": lambda job, wanted: job.get("quotaShareName") == wanted,
 }
-"""Filters of ListJobs: API_ListJobs, botocore 1.44.5."""
+"""Filters of API_ListJobs and API_ListServiceJobs, botocore 1.44.5."""
 
 
 @handlers("ListJobs")
+@handlers("ListServiceJobs")
 def list_jobs(request: Request) -> Mapping[str, Any]:
     """List the jobs of a queue with a status, by default RUNNING; a filter looks at all of them, the newest first."""
     batch = batch_of(request.region)
     settle(batch)
+    jobs = batch.jobs if request.operation == "ListJobs" else batch.service_jobs
     named = [key for key in ("jobQueue", "arrayJobId", "multiNodeJobId") if request.parameters.get(key)]
     if len(named) != 1:  # API_ListJobs
         raise client_error(
             "You must specify only one of the following items: jobQueue, arrayJobId, multiNodeJobId"
         )
-    shown = _of_parent(batch, request.parameters)
+    shown = _of_parent(jobs, batch, request.parameters)
     conditions = request.parameters.get("filters") or []
     if len(conditions) > 1:
         raise client_error("Only one filter can be used at a time")
-    if not conditions or (
-        conditions[0]["name"] == "SHARE_IDENTIFIER" and request.parameters.get("jobStatus")
-    ):
+    if not conditions or (conditions[0]["name"] in _WITH_STATUS and request.parameters.get("jobStatus")):
         wanted = request.parameters.get("jobStatus", "RUNNING")
         shown = [job for job in shown if job["status"] == wanted]
     for condition in conditions:
@@ -76,15 +73,17 @@ def list_jobs(request: Request) -> Mapping[str, Any]:
     )
 
 
-def _of_parent(batch: Batch, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _of_parent(
+    jobs: Mapping[str, dict[str, Any]], batch: Batch, given: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     if array := given.get("arrayJobId"):
-        return [job for job in batch.jobs.values() if job["jobId"].startswith(f"{array}:")]
+        return [job for job in jobs.values() if job["jobId"].startswith(f"{array}:")]
     if multi_node := given.get("multiNodeJobId"):
-        return [job for job in batch.jobs.values() if job["jobId"].startswith(f"{multi_node}#")]
+        return [job for job in jobs.values() if job["jobId"].startswith(f"{multi_node}#")]
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
     return [
         job
-        for job in batch.jobs.values()
+        for job in jobs.values()
         if job["jobQueue"] == queue["jobQueueArn"]
         and "index" not in job.get("arrayProperties", {})
         and "nodeDetails" not in job
@@ -120,7 +119,8 @@ def get_job_queue_snapshot(request: Request) -> Mapping[str, Any]:
     batch = batch_of(request.region)
     settle(batch)
     queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
-    jobs = [job for job in _of_parent(batch, request.parameters) if job["status"] == "RUNNABLE"]
+    waiting = _of_parent(batch.jobs | batch.service_jobs, batch, request.parameters)
+    jobs = [job for job in waiting if job["status"] == "RUNNABLE"]
     shares = bool(queue.get("schedulingPolicyArn"))
     front = sorted(
         jobs, key=lambda job: (-job.get("schedulingPriority", 0) if shares else 0, job["createdAt"])

@@ -11,9 +11,8 @@ from ultracluster_local.services.batch.state import (
     milliseconds,
 )
 
-__all__ = ["add_children", "check_array", "check_dependencies", "settle"]
+__all__ = ["add_children", "check_dependencies", "settle"]
 
-_MOST_CHILDREN = 10_000
 _CHILD_FAILED = (
     "Array Child Job failed"  # public functions that handle the events of AWS Batch look for these words
 )
@@ -42,22 +41,6 @@ def check_dependencies(batch: Batch, dependencies: list[dict[str, Any]], *, size
             raise client_error(f"An N_TO_N dependency needs an array of the same size, {size}")
 
 
-def check_array(size: int, *, multi_node: bool) -> None:
-    """Refuse an invalid array size as SubmitJob does.
-
-    Args:
-        size: Array size.
-        multi_node: Whether the job definition is a multi-node one.
-
-    Raises:
-        ServiceError: If it is invalid.
-    """
-    if multi_node:
-        raise client_error("Array properties are not supported for multi-node parallel jobs")
-    if not 1 < size <= _MOST_CHILDREN:
-        raise client_error(f"Array size must be between 2 and {_MOST_CHILDREN}")
-
-
 def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
     """Add the child jobs of an array job, with IDs as in AWS: the array's ID, a colon and the index.
 
@@ -71,7 +54,7 @@ def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
             **job,
             "jobId": f"{job['jobId']}:{index}",
             "jobArn": f"{job['jobArn']}:{index}",
-            "arrayProperties": {"index": index},
+            "arrayProperties": {"index": index, "statusSummary": {}},
             "dependsOn": [],
         }
         for kind in ("container", "ecsProperties"):

@@ -12,9 +12,10 @@ from ultracluster_local.services.batch.state import (
     described,
     find,
     get,
+    refused,
     settings_of,
 )
-from ultracluster_local.services.handlers import Handlers, Request
+from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["check_service_queue", "handlers"]
 
@@ -48,10 +49,10 @@ def create_service_environment(request: Request) -> Mapping[str, Any]:
 
 def _check_limits(limits: list[dict[str, Any]]) -> None:
     units = [limit.get("capacityUnit") for limit in limits]
-    if not limits or len(set(units)) < len(units) or (_ANY_TYPE in units and len(units) > 1):
-        raise client_error(
-            f"capacityLimits must have one limit of {_ANY_TYPE}, or one for each instance type; got {units}"
-        )
+    if _ANY_TYPE in units and {*units} != {_ANY_TYPE}:  # badmintoncryer/cdk-preflight, and in what follows
+        raise refused("Capacity units must specify either number of instances OR instance type")
+    if len(set(units)) < len(units):
+        raise client_error(f"capacityLimits must have one limit for each unit; got {units}")
 
 
 @handlers("DescribeServiceEnvironments")
@@ -81,6 +82,8 @@ def delete_service_environment(request: Request) -> Mapping[str, Any]:
         batch.service_environments, "serviceEnvironmentName", request.parameters["serviceEnvironment"]
     )
     arn = environment["serviceEnvironmentArn"]
+    if environment["state"] != "DISABLED":  # batch/latest/userguide/delete-service-environments.html
+        raise client_error("Cannot delete, service environment must be DISABLED")
     for queue in batch.queues.values():
         if arn in _environments_of(queue):
             raise client_error(
@@ -153,6 +156,16 @@ def describe_quota_share(request: Request) -> Mapping[str, Any]:
     return _share(request)
 
 
+@handlers("ListQuotaShares")
+def list_quota_shares(request: Request) -> Mapping[str, Any]:
+    """List the shares of a queue."""
+    batch = batch_of(request.region)
+    queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])["jobQueueArn"]
+    ours = (one for one in batch.quota_shares.values() if one["jobQueueArn"] == queue)
+    shown = [{name: part for name, part in one.items() if name != "tags"} for one in ours]
+    return page(shown, parameters=request.parameters, key="quotaShares", cursor="nextToken")
+
+
 @handlers("UpdateQuotaShare")
 def update_quota_share(request: Request) -> Mapping[str, Any]:
     """Update the given settings."""
@@ -163,8 +176,11 @@ def update_quota_share(request: Request) -> Mapping[str, Any]:
 
 @handlers("DeleteQuotaShare")
 def delete_quota_share(request: Request) -> Mapping[str, Any]:
-    """Delete a share."""
-    del batch_of(request.region).quota_shares[_share(request)["quotaShareArn"]]
+    """Delete a disabled share: API_DeleteQuotaShare."""
+    share = _share(request)
+    if share["state"] != "DISABLED":
+        raise client_error(f"Cannot delete, quota share must be DISABLED: {share['quotaShareName']}")
+    del batch_of(request.region).quota_shares[share["quotaShareArn"]]
     return {}
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "find",
     "finish_job",
     "get",
+    "is_named",
     "milliseconds",
     "platform_of",
     "refuse_changing",
@@ -46,6 +47,7 @@ class Batch:
     definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     service_environments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    service_jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     quota_shares: dict[str, dict[str, Any]] = field(default_factory=dict)
     consumables: dict[str, dict[str, Any]] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
@@ -160,6 +162,17 @@ def get(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str, arn:
     return found
 
 
+def is_named(name: str, wanted: str) -> bool:
+    """Return whether a filter matches a name: in any case, and by its beginning if it ends with ``*``.
+
+    Args:
+        name: Name of a resource or a job.
+        wanted: Value of the filter.
+    """
+    name, wanted = name.lower(), wanted.lower()
+    return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
+
+
 def platform_of(environment: Mapping[str, Any]) -> str:
     """Return the capability that the jobs of an environment need."""
     kind = (environment.get("computeResources") or {}).get("type", "EC2")
@@ -185,8 +198,6 @@ def described(
 ) -> Mapping[str, Any]:
     """Return a page of all resources of a kind, or of those named by a request."""
     wanted = request.parameters.get(key)
-    if wanted and request.parameters.get("maxResults"):  # k1LoW/awspec#563 (2022-06-14)
-        raise refused(f"{key[0].upper()}{key[1:]} and MaxResults cannot both be set")
 
     def is_wanted(one: Mapping[str, Any]) -> bool:
         names = {one.get(f"{kind}Arn"), one.get(f"{kind}Name")} - {None}

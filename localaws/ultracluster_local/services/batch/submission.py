@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.containers import check_requirements
-from ultracluster_local.services.batch.job_definitions import check_retries, check_timeout
+from ultracluster_local.services.batch.job_definitions import check_retries
 from ultracluster_local.services.batch.node_ranges import nodes_of
 from ultracluster_local.services.batch.state import Batch, client_error, platform_of, refused
 
@@ -37,7 +37,6 @@ def check_submission(
     _check_share(queue, definition, given)
     _check_capability(batch, queue, definition)
     check_retries(given.get("retryStrategy"))
-    check_timeout(given.get("timeout"))
     _check_parameters(definition, given)
     _check_overrides(definition, given, fargate=definition.get("platformCapabilities") == ["FARGATE"])
 
@@ -107,6 +106,8 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any], *,
 
 
 def _check_capability(batch: Batch, queue: Mapping[str, Any], definition: Mapping[str, Any]) -> None:
+    if queue.get("serviceEnvironmentOrder"):
+        raise client_error(f"Job queue {queue['jobQueueName']} takes service jobs only")
     wanted = definition.get("platformCapabilities") or ["EC2"]
     environments = [
         batch.environments[one["computeEnvironment"]] for one in queue.get("computeEnvironmentOrder") or []

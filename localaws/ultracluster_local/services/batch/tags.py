@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.state import batch_of, client_error, refused
+from ultracluster_local.services.batch.state import batch_of, get, refused
 from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["handlers"]
@@ -42,19 +42,11 @@ def untag_resource(request: Request) -> Mapping[str, Any]:
 def _by_arn(request: Request) -> dict[str, Any]:
     batch = batch_of(request.region)
     arn = request.parameters["resourceArn"]
-    for things in (
-        batch.environments,
-        batch.queues,
-        batch.policies,
-        batch.definitions,
-        batch.service_environments,
-        batch.quota_shares,
-        batch.consumables,
-    ):
-        if arn in things:
-            return things[arn]
-    for job in batch.jobs.values():
-        if job["jobArn"] == arn:
-            job.setdefault("tags", {})
-            return job
-    raise client_error(f"{arn} does not exist")
+    kinds = (batch.environments, batch.queues, batch.policies, batch.definitions, batch.consumables)
+    tagged = {
+        arn: one
+        for kind in (*kinds, batch.service_environments, batch.quota_shares)
+        for arn, one in kind.items()
+    }
+    jobs = (*batch.jobs.values(), *batch.service_jobs.values())
+    return get(tagged | {job["jobArn"]: job for job in jobs}, "", arn)
