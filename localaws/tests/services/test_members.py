@@ -53,7 +53,11 @@ WHOLE = {
         "PutCompositeAlarm": "ActionsEnabled AlarmActions AlarmDescription AlarmName InsufficientDataActions OKActions Tags"
     },
     "lambda": {"AddPermission": "Action", "GetLayerVersion": "VersionNumber"},
-    "s3": {"PutBucketMetricsConfiguration": "*", "PutBucketReplication": "*"},
+    "s3": {
+        "PutBucketLifecycleConfiguration": "LifecycleConfiguration",
+        "PutBucketMetricsConfiguration": "*",
+        "PutBucketReplication": "*",
+    },
     "ec2": dict.fromkeys(("CreateLaunchTemplate", "CreateLaunchTemplateVersion"), "LaunchTemplateData"),
     "events": {"PutTargets": "Targets"},
     "fsx": dict.fromkeys(("CreateFileSystem", "UpdateFileSystem"), "LustreConfiguration"),

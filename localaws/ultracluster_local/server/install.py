@@ -51,7 +51,7 @@ _MODULES: Final = (
     ("services", "not_simulated"),
     ("services.observability", "cloudwatch embedded_metrics logs"),
     ("services", "public_images resource_groups"),
-    ("services.s3", "buckets configurations public_access request_metrics"),
+    ("services.s3", "buckets configurations kept public_access request_metrics"),
     ("services", "s3_files secretsmanager service_quotas ssm"),
     ("cloudformation", "api change_sets.api stack_set_api"),
     ("events", "delivery"),

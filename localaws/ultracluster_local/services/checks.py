@@ -16,7 +16,14 @@ from moto.core.responses import ActionResult, BaseResponse
 from moto.s3.responses import S3Response
 
 from ultracluster_local.instance.clients import service_model
-from ultracluster_local.services.handlers import Request, ServiceError, answered, parsed_parameters
+from ultracluster_local.services.handlers import (
+    HANDLERS,
+    Handler,
+    Request,
+    ServiceError,
+    answered,
+    parsed_parameters,
+)
 from ultracluster_local.services.iam.role_sessions import authorize, is_held
 from ultracluster_local.services.model_constraints import model_refusal
 
@@ -115,7 +122,8 @@ def _checking_s3(original: Callable[..., Any], paths: frozenset[str]) -> Callabl
     def answer(response: Any, request: Any, full_url: str) -> Any:
         bucket = unquote(response.parse_bucket_name_from_url(request, full_url) or "")
         operation = _s3_operation(request, full_url, paths) if bucket else "ListBuckets"
-        if operation is None or (("s3", operation) not in _CHECKS and not is_held()):
+        handler = _s3_handlers().get(str(operation))
+        if operation is None or not (handler or ("s3", operation) in _CHECKS or is_held()):
             return original(response, request, full_url)
         try:
             place = {"Bucket": bucket, "Key": unquote(request.path).partition(f"/{bucket}/")[2]}
@@ -127,12 +135,17 @@ def _checking_s3(original: Callable[..., Any], paths: frozenset[str]) -> Callabl
             return original(response, request, full_url)
         asked = Request(operation=operation, parameters=given, region=response.region)
         error = _refusal(asked, "s3")
-        if error is None:
+        if error is None and handler is None:
             return original(response, request, full_url)
         response.data["Action"] = operation
-        return response.serialized(ActionResult(error))
+        return response.serialized(ActionResult(error or (handler(asked) if handler else {})))
 
     return answer
+
+
+@functools.cache
+def _s3_handlers() -> Mapping[str, Handler]:
+    return {name: handler for one in HANDLERS if one.service == "s3" for name, handler in one.table.items()}
 
 
 @functools.cache

@@ -1,7 +1,9 @@
 """Bucket names and settings that S3 refuses."""
 
+import base64
+import hashlib
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -233,3 +235,70 @@ def test_an_object_has_each_tag_once(s3: Any) -> None:
         "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.",
     )
     assert s3.get_object_tagging(Bucket="mine", Key="a")["TagSet"] == [{"Key": "a", "Value": "1"}]
+
+
+def test_a_retention_has_a_mode_and_a_time_to_come_and_is_not_shortened(local_aws: LocalAws) -> None:
+    s3 = local_aws.client("s3")
+    s3.create_bucket(Bucket="locked", ObjectLockEnabledForBucket=True)
+    now, place = local_aws.clock.now(), {"Bucket": "locked", "Key": "k"}
+
+    def until(days: int) -> dict[str, Any]:
+        return {"Mode": "COMPLIANCE", "RetainUntilDate": now + timedelta(days=days)}
+
+    assert (
+        "must both be supplied" in refusal(s3.put_object, **place, Body=b"", ObjectLockMode="GOVERNANCE")[1]
+    )
+    s3.put_object(**place, Body=b"")
+    assert (
+        refusal(s3.put_object_retention, **place, Retention=until(-1))[1]
+        == "The retain until date must be in the future!"
+    )
+    s3.put_object_retention(**place, Retention=until(2))
+    s3.put_object_retention(**place, Retention=until(3))
+    assert refusal(s3.put_object_retention, **place, Retention=until(1))[0] == "AccessDenied"
+
+
+def test_rules_about_sizes_are_answered_as_they_were_put(local_aws: LocalAws) -> None:
+    s3 = local_aws.client("s3")
+    s3.create_bucket(Bucket="sized")
+    sizes = {"And": {"Prefix": "x/", "ObjectSizeGreaterThan": 500, "ObjectSizeLessThan": 64_000}}
+    rule = {"ID": "a", "Status": "Enabled", "Filter": sizes, "Expiration": {"Days": 3}}
+    s3.put_bucket_lifecycle_configuration(Bucket="sized", LifecycleConfiguration={"Rules": [rule]})
+
+    assert s3.get_bucket_lifecycle_configuration(Bucket="sized")["Rules"] == [rule]
+
+
+def test_configurations_with_ids_are_kept_until_they_are_deleted(local_aws: LocalAws) -> None:
+    s3 = local_aws.client("s3")
+    s3.create_bucket(Bucket="kept")
+    tiers = {"Id": "a", "Status": "Enabled", "Tierings": [{"Days": 90, "AccessTier": "ARCHIVE_ACCESS"}]}
+    s3.put_bucket_intelligent_tiering_configuration(
+        Bucket="kept", Id="a", IntelligentTieringConfiguration=tiers
+    )
+    listed = s3.list_bucket_intelligent_tiering_configurations(Bucket="kept")
+    assert listed["IntelligentTieringConfigurationList"] == [tiers]
+
+    s3.delete_bucket_intelligent_tiering_configuration(Bucket="kept", Id="a")
+    asked = {"Bucket": "kept", "Id": "a"}
+    assert refusal(s3.get_bucket_intelligent_tiering_configuration, **asked)[0] == "NoSuchConfiguration"
+    assert refusal(s3.get_bucket_inventory_configuration, Bucket="none", Id="a")[0] == "NoSuchBucket"
+
+
+def test_a_checksum_of_other_bytes_is_refused(local_aws: LocalAws) -> None:
+    s3 = local_aws.client("s3")
+    s3.create_bucket(Bucket="sums")
+    right = base64.b64encode(hashlib.sha256(b"abc").digest()).decode()
+    wrong = base64.b64encode(hashlib.sha256(b"x").digest()).decode()
+    place = {"Bucket": "sums", "Key": "k", "Body": b"abc"}
+
+    s3.put_object(**place, ChecksumSHA256=right)
+    assert refusal(s3.put_object, **place, ChecksumSHA256=wrong) == (
+        "BadDigest",
+        "The SHA256 you specified did not match the calculated checksum.",
+    )
+    assert refusal(s3.put_object, **place, ChecksumSHA256="abc")[0] == "InvalidRequest"
+    digest = base64.b64encode(hashlib.md5(b"x", usedforsecurity=False).digest()).decode()
+    assert refusal(s3.put_object, **place, ContentMD5=digest) == (
+        "BadDigest",
+        "The Content-MD5 you specified did not match what we received.",
+    )

@@ -15,56 +15,36 @@ def _lifecycle(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"LifecycleConfiguration": {"Rules": [_lifecycle_rule(rule) for rule in value["Rules"]]}}
 
 
+_RENAMED = {
+    "Transitions": {"TransitionInDays": "Days", "TransitionDate": "Date"},
+    "NoncurrentVersionTransitions": {"TransitionInDays": "NoncurrentDays"},
+}
+_EXPIRATIONS = {
+    "ExpirationInDays": "Days",
+    "ExpirationDate": "Date",
+    "ExpiredObjectDeleteMarker": "ExpiredObjectDeleteMarker",
+}
+_FILTERS = {
+    "Prefix": "Prefix",
+    "TagFilters": "Tags",
+    "ObjectSizeGreaterThan": "ObjectSizeGreaterThan",
+    "ObjectSizeLessThan": "ObjectSizeLessThan",
+}
+_AS_THEY_ARE = {"Id", "Status", "NoncurrentVersionExpiration", "AbortIncompleteMultipartUpload"}
+
+
 def _lifecycle_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
-    known = {
-        "Id",
-        "Status",
-        "Prefix",
-        "Transitions",
-        "ExpirationDate",
-        "ExpirationInDays",
-        "ExpiredObjectDeleteMarker",
-        "NoncurrentVersionExpiration",
-        "NoncurrentVersionTransitions",
-        "AbortIncompleteMultipartUpload",
-    }
-    if set(rule) - known:
-        raise ResourceError(f"The local AWS does not support {sorted(set(rule) - known)} of a lifecycle rule")
-    result: dict[str, Any] = {
-        "ID": rule.get("Id") or uuid.uuid4().hex,
-        "Status": rule["Status"],
-        "Filter": {"Prefix": rule.get("Prefix", "")},
-    }
-    if "Transitions" in rule:
-        result["Transitions"] = [
-            {
-                "StorageClass": one["StorageClass"],
-                **(
-                    {"Date": one["TransitionDate"]}
-                    if "TransitionDate" in one
-                    else {"Days": int(one["TransitionInDays"])}
-                ),
-            }
-            for one in rule["Transitions"]
-        ]
-    if "NoncurrentVersionTransitions" in rule:
-        result["NoncurrentVersionTransitions"] = [
-            {"NoncurrentDays": int(one["TransitionInDays"]), "StorageClass": one["StorageClass"]}
-            for one in rule["NoncurrentVersionTransitions"]
-        ]
-    expiration: dict[str, Any] = {}
-    if "ExpirationInDays" in rule:
-        expiration["Days"] = int(rule["ExpirationInDays"])
-    if "ExpirationDate" in rule:
-        expiration["Date"] = rule["ExpirationDate"]
-    if "ExpiredObjectDeleteMarker" in rule:
-        expiration["ExpiredObjectDeleteMarker"] = str(rule["ExpiredObjectDeleteMarker"]).lower() == "true"
-    if expiration:
-        result["Expiration"] = expiration
-    for name in ("NoncurrentVersionExpiration", "AbortIncompleteMultipartUpload"):
+    if unknown := rule.keys() - {*_RENAMED, *_EXPIRATIONS, *_FILTERS, *_AS_THEY_ARE}:
+        raise ResourceError(f"The local AWS does not support {sorted(unknown)} of a lifecycle rule")
+    result = {name: part for name, part in rule.items() if name in _AS_THEY_ARE - {"Id"}}
+    result["ID"] = rule.get("Id") or uuid.uuid4().hex
+    chosen = {theirs: rule[ours] for ours, theirs in _FILTERS.items() if ours in rule}
+    result["Filter"] = {"And": chosen} if chosen.keys() - {"Prefix"} else {"Prefix": rule.get("Prefix", "")}
+    for name, names in _RENAMED.items():
         if name in rule:
-            result[name] = {key: int(part) for key, part in rule[name].items()}
-    return result
+            result[name] = [{names.get(key, key): part for key, part in one.items()} for one in rule[name]]
+    expiration = {theirs: rule[ours] for ours, theirs in _EXPIRATIONS.items() if ours in rule}
+    return result | ({"Expiration": expiration} if expiration else {})
 
 
 def _encryption(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,17 @@ def _allowed(original: Any, *_: Any, **__: Any) -> bool:  # noqa: ARG001 - likew
     return True
 
 
+@instead_of(S3Response, "get_bucket_lifecycle")
+def _get_bucket_lifecycle(original: Any, response: Any) -> Any:
+    """Return the rules as they were put: moto leaves out sizes of objects."""
+    answer, bucket = original(response), response.backend.get_bucket(response.bucket_name)
+    put = vars(bucket).get("lifecycle_as_put", {})
+    if len(put.get("Rules", ())) != len(bucket.rules):
+        return answer
+    rules = [{"ID": mine.id, **theirs} for mine, theirs in zip(bucket.rules, put["Rules"], strict=True)]
+    return response.serialized(ActionResult({**put, "Rules": rules}))
+
+
 @instead_of(S3Response, "get_bucket_replication")
 def _get_bucket_replication(original: Any, response: Any) -> Any:
     kept = response.backend.get_bucket_replication(response.bucket_name)

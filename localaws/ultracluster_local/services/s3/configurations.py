@@ -16,6 +16,7 @@ from moto.s3.models import s3_backends
 from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
+from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
@@ -31,7 +32,6 @@ __all__: list[str] = []
 
 _check = Checks(service="s3")
 
-_OWNERSHIPS = frozenset({"BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter"})
 _GRANTS = ("GrantFullControl", "GrantRead", "GrantReadACP", "GrantWrite", "GrantWriteACP")
 _MALFORMED = "The XML you provided was not well-formed or did not validate against our published schema"
 
@@ -85,19 +85,6 @@ def check_acl(request: Request) -> None:
         raise ServiceError("AccessControlListNotSupported", "The bucket does not allow ACLs")
 
 
-@_check("CompleteMultipartUpload", "AbortMultipartUpload", "ListParts", "UploadPart")
-def check_upload(request: Request) -> None:
-    """Refuse an upload that does not exist: AmazonS3/latest/API/ErrorResponses.html."""
-    bucket = _bucket(request)
-    # A completed upload may be completed again; moto answers it by the object.
-    again = (
-        request.operation == "CompleteMultipartUpload" and bucket and request.parameters["Key"] in bucket.keys
-    )
-    if bucket is not None and request.parameters["UploadId"] not in bucket.multiparts and not again:
-        problem = "The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed."
-        raise ServiceError("NoSuchUpload", problem)
-
-
 @_check("DeleteBucket")
 def check_delete_bucket(request: Request) -> None:
     """Refuse a bucket that still has versions."""
@@ -124,21 +111,11 @@ def check_put_bucket_versioning(request: Request) -> None:
         raise ServiceError("InvalidBucketState", problem)
 
 
-@_check("PutBucketOwnershipControls")
-def check_put_bucket_ownership_controls(request: Request) -> None:
-    """Refuse an unknown setting, and more or less than one rule."""
-    rules = request.parameters["OwnershipControls"].get("Rules") or []
-    if len(rules) != 1 or rules[0].get("ObjectOwnership") not in _OWNERSHIPS:
-        raise _malformed_xml()
-
-
 @_check("PutBucketEncryption")
 def check_put_bucket_encryption(request: Request) -> None:
-    """Refuse more or less than one rule, and a key beside SSE-S3."""
+    """Refuse a key beside SSE-S3."""
     rules = request.parameters["ServerSideEncryptionConfiguration"].get("Rules") or []
-    if len(rules) != 1:
-        raise _malformed_xml()
-    default = rules[0].get("ApplyServerSideEncryptionByDefault") or {}
+    default = (rules[0] if rules else {}).get("ApplyServerSideEncryptionByDefault") or {}
     if default.get("KMSMasterKeyID") and default.get("SSEAlgorithm") not in {"aws:kms", "aws:kms:dsse"}:
         problem = (
             "a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse"
@@ -217,6 +194,9 @@ def check_put_bucket_lifecycle_configuration(request: Request) -> None:
         _check_rule_tags(rule)
         for problem in (*_date_problems(rule), *_day_problems(rule)):
             raise _invalid(problem)
+    if (bucket := _bucket(request)) is not None:
+        least = request.parameters.get("TransitionDefaultMinimumObjectSize", "all_storage_classes_128K")
+        bucket.lifecycle_as_put = {"Rules": rules, "TransitionDefaultMinimumObjectSize": least}
 
 
 def _check_rule_tags(rule: Mapping[str, Any]) -> None:
@@ -232,13 +212,17 @@ def _date_problems(rule: Mapping[str, Any]) -> Iterator[str]:
     transitions = rule.get("Transitions") or []
     actions = [rule.get("Expiration") or {}, *transitions]
     for date in filter(None, (action.get("Date") for action in actions)):
-        moment = date if isinstance(date, datetime) else datetime.fromisoformat(str(date))
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = _moment(date)
         if (moment.hour, moment.minute, moment.second) != (0, 0, 0):
             yield "'Date' must be at midnight GMT"
     if any("Date" in action for action in actions) and any("Days" in action for action in actions):
         where = f"for filter '{_filter(rule)}'"
         yield f"Found mixed 'Date' and 'Days' based Expiration and Transition actions in lifecycle rule {where}"
+
+
+def _moment(date: Any) -> datetime:
+    moment = date if isinstance(date, datetime) else datetime.fromisoformat(str(date))
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _day_problems(rule: Mapping[str, Any]) -> Iterator[str]:
@@ -353,14 +337,28 @@ def check_delete_object(request: Request) -> None:
         raise _invalid("x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.")
 
 
-@_check("CompleteMultipartUpload")
-def check_complete_multipart_upload(request: Request) -> None:
-    """Refuse parts that are not in order."""
-    parts = (request.parameters.get("MultipartUpload") or {}).get("Parts") or []
-    numbers = [int(part["PartNumber"]) for part in parts]
-    if numbers != sorted(numbers):
-        problem = "The list of parts was not in ascending order. Parts must be ordered by part number."
-        raise ServiceError("InvalidPartOrder", problem)
+@_check("PutObject", "CopyObject", "CreateMultipartUpload", "PutObjectRetention")
+def check_retention(request: Request) -> None:
+    """Refuse a retention that cannot be, or is less than that of the object: localstack/localstack, test_s3.snapshot.json."""
+    given, bucket = request.parameters, _bucket(request)
+    retention = given.get("Retention") or {}
+    mode = given.get("ObjectLockMode") or retention.get("Mode")
+    until = given.get("ObjectLockRetainUntilDate") or retention.get("RetainUntilDate")
+    if (mode is None) != (until is None):
+        problem = "x-amz-object-lock-retain-until-date and x-amz-object-lock-mode must both be supplied"
+        raise _invalid(problem)
+    if until is not None and _moment(until) < CLOCK.now():
+        raise _invalid("The retain until date must be in the future!")
+    if request.operation != "PutObjectRetention" or bucket is None:
+        return
+    key = s3_backends[ACCOUNT]["aws"].get_object(bucket.name, given["Key"], version_id=given.get("VersionId"))
+    held = (
+        key
+        and key.lock_until
+        and (key.lock_mode == "COMPLIANCE" or not given.get("BypassGovernanceRetention"))
+    )
+    if held and (until is None or mode != key.lock_mode or _moment(until) < _moment(key.lock_until)):
+        raise ServiceError("AccessDenied", "Access Denied because object protected by object lock.")
 
 
 @_check("PutBucketPolicy")

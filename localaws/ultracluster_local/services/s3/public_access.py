@@ -4,6 +4,8 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-publi
 public"; since April 2023 every new bucket begins with all four settings (torchbox/buckup#18).
 """
 
+import base64
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +14,7 @@ from urllib.parse import parse_qsl
 from moto.s3.exceptions import DuplicateTagKeys, S3ClientError
 from moto.s3.models import FakeBucket, FakeKey, PublicAccessBlock, S3Backend, s3_backends
 from moto.s3.responses import S3Response
+from moto.s3.utils import compute_checksum
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
@@ -46,6 +49,11 @@ _LIMITING = frozenset(
 )
 """Condition keys whose fixed values make a statement not public."""
 
+_CHECKSUMS = {
+    "Content-MD5": "Content-MD5",
+    **{f"x-amz-checksum-{one.lower()}": one for one in ("CRC32", "CRC32C", "SHA1", "SHA256")},
+}
+_BAD_DIGEST = "The {} you specified did not match the calculated checksum."
 _UUID = re.compile(r"(mrk-)?[0-9a-f-]{32,36}")
 
 
@@ -108,13 +116,28 @@ def _naming_its_key(original: Any, made: Any, *given: Any, **named: Any) -> None
 
 @instead_of(S3Response, "put_object")
 def _put_object(original: Any, response: Any) -> Any:
-    """Look for the KMS key that a request names: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
+    """Look for the KMS key that a request names, and compare its checksums: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
     key = response.headers.get("x-amz-server-side-encryption-aws-kms-key-id")
     if key and "alias/aws/" not in key and find_key(key, response.region) is None:
         formed = key.startswith("arn:") or _UUID.fullmatch(key)
         problem = f"Key '{key}' does not exist" if formed else f"Invalid keyId '{key}'"
         raise S3ClientError("KMS.NotFoundException", problem)
+    for name, algorithm in _CHECKSUMS.items():
+        given = response.headers.get(name)
+        if given and given != _checksum(response.body, algorithm):
+            words = (
+                _BAD_DIGEST
+                if name.startswith("x-amz")
+                else "The {} you specified did not match what we received."
+            )
+            raise S3ClientError("BadDigest", words.format(algorithm))
     return original(response)
+
+
+def _checksum(body: bytes, algorithm: str) -> str:
+    if algorithm == "Content-MD5":
+        return base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest()).decode()
+    return str(compute_checksum(body, algorithm=algorithm).decode())
 
 
 @instead_of(S3Response, "_tagging_from_xml", "_bucket_tagging_from_body")
