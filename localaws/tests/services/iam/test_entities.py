@@ -158,3 +158,58 @@ def test_a_policy_that_bounds_a_role_is_counted_and_stays(iam: Any) -> None:
     iam.delete_role_permissions_boundary(RoleName="r")
     assert counted() == (0, 0)
     iam.delete_policy(PolicyArn=arn)
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "code", "words"),
+    [
+        ("create_user", {"UserName": "u"}, "EntityAlreadyExists", "User with name u already exists."),
+        ("delete_user", {"UserName": "u"}, "DeleteConflict", "Cannot delete entity, must remove users from group first."),
+        ("delete_user", {"UserName": "keyed"}, "DeleteConflict", "Cannot delete entity, must delete access keys first."),
+        ("delete_group", {"GroupName": "g"}, "DeleteConflict", "Cannot delete entity, must remove users from group first."),
+        ("delete_role", {"RoleName": "AWSServiceRoleForBatch"}, "UnmodifiableEntity", "Cannot perform the operation on the protected role 'AWSServiceRoleForBatch' - this role is only modifiable by AWS"),
+        ("put_user_permissions_boundary", {"UserName": "u", "PermissionsBoundary": "arn:aws:iam::123456789012:policy/none"}, "NoSuchEntity", "Scope ARN: arn:aws:iam::123456789012:policy/none does not exist or is not attachable."),
+        ("get_policy_version", {"PolicyArn": "arn:aws:iam::123456789012:policy/p", "VersionId": "v9"}, "NoSuchEntity", "Policy arn:aws:iam::123456789012:policy/p version v9 does not exist or is not attachable."),
+        ("delete_policy", {"PolicyArn": "arn:aws:iam::123456789012:policy/p"}, "DeleteConflict", "This policy has more than one version. Before you delete a policy, you must delete the policy's versions. The default version is deleted with the policy."),
+        ("create_user", {"UserName": "x", "Path": "/aws-service-role/x/"}, "ValidationError", "Paths beginning with '/aws-service-role' are reserved for AWS Service Linked Roles"),
+    ],
+)  # fmt: skip
+def test_what_still_has_or_lacks_something_is_refused(
+    local_aws: LocalAws, call: str, given: dict[str, str], code: str, words: str
+) -> None:
+    iam = local_aws.client("iam")
+    for name in ("u", "keyed"):
+        iam.create_user(UserName=name)
+    iam.create_access_key(UserName="keyed")
+    iam.create_group(GroupName="g")
+    iam.add_user_to_group(GroupName="g", UserName="u")
+    iam.create_service_linked_role(AWSServiceName="batch.amazonaws.com")
+    text = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}]}'
+    iam.create_policy(PolicyName="p", PolicyDocument=text)
+    iam.create_policy_version(PolicyArn="arn:aws:iam::123456789012:policy/p", PolicyDocument=text)
+
+    assert refusal(getattr(iam, call), **given) == (code, words)
+
+
+def test_a_user_has_a_boundary_until_it_is_taken_away(local_aws: LocalAws) -> None:
+    iam = local_aws.client("iam")
+    iam.create_user(UserName="u")
+    arn = "arn:aws:iam::aws:policy/ReadOnlyAccess"
+    iam.put_user_permissions_boundary(UserName="u", PermissionsBoundary=arn)
+    assert iam.get_user(UserName="u")["User"]["PermissionsBoundary"]["PermissionsBoundaryArn"] == arn
+
+    iam.delete_user_permissions_boundary(UserName="u")
+    assert "PermissionsBoundary" not in iam.get_user(UserName="u")["User"]
+
+
+def test_a_session_is_as_long_as_its_role_allows(local_aws: LocalAws) -> None:
+    trust = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}]}'
+    role = local_aws.client("iam").create_role(RoleName="s", AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+    assume = local_aws.client("sts").assume_role
+
+    assert assume(RoleArn=role, RoleSessionName="one", DurationSeconds=3600)["Credentials"]
+    words = "The requested DurationSeconds exceeds the MaxSessionDuration set for this role."
+    assert refusal(assume, RoleArn=role, RoleSessionName="one", DurationSeconds=3601) == (
+        "ValidationError",
+        words,
+    )

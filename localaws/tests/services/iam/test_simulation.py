@@ -158,3 +158,20 @@ def test_the_roles_of_the_bootstrap_are_there_with_their_power(local_aws: LocalA
     )
     assert answer["EvaluationResults"][0]["EvalDecision"] == "allowed"
     iam.get_role(RoleName="cdk-hnb659fds-deploy-role-123456789012-us-east-2")
+
+
+def test_given_policies_are_evaluated_within_a_given_boundary(iam: Any) -> None:
+    def policy(*actions: str) -> str:
+        statement = {"Effect": "Allow", "Action": list(actions), "Resource": "*"}
+        return json.dumps({"Version": "2012-10-17", "Statement": statement})
+
+    asked = {
+        "PolicyInputList": [policy("s3:GetObject", "s3:PutObject")],
+        "ActionNames": ["s3:GetObject", "s3:PutObject"],
+    }
+    bounded = {**asked, "PermissionsBoundaryPolicyInputList": [policy("s3:GetObject")]}
+
+    def decided(request: dict[str, Any]) -> list[str]:
+        return [one["EvalDecision"] for one in iam.simulate_custom_policy(**request)["EvaluationResults"]]
+
+    assert (decided(asked), decided(bounded)) == (["allowed", "allowed"], ["allowed", "implicitDeny"])

@@ -24,7 +24,7 @@ from moto.iam.utils import generate_access_key_id_from_account_id
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
-from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, missing_principal, statements
 from ultracluster_local.services.iam.roles import find_role
 from ultracluster_local.services.replacing import instead_of
@@ -32,6 +32,10 @@ from ultracluster_local.services.replacing import instead_of
 __all__: list[str] = []
 
 _check = Checks(service="iam")
+_handlers = Handlers(service="iam")
+_sts = Checks(service="sts")
+
+_LONGEST_SESSION = 3600
 
 # IAM quotas, https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html; white space does not count.
 _LONGEST_TRUST_POLICY = 2048
@@ -189,10 +193,21 @@ def check_attach_policy(request: Request) -> None:
     _know(arn)
 
 
-@_check("CreateRole", "PutRolePermissionsBoundary", "GetPolicy", "GetPolicyVersion")
+@_check(
+    *("CreateRole", "CreateUser", "GetPolicy", "GetPolicyVersion"),
+    *("PutRolePermissionsBoundary", "PutUserPermissionsBoundary"),
+)
 def know_policy(request: Request) -> None:
-    """Load a policy of AWS when a request names it."""
-    _know(str(request.parameters.get("PermissionsBoundary") or request.parameters.get("PolicyArn") or ""))
+    """Load a policy of AWS when a request names it; refuse a boundary and a version that do not exist."""
+    boundary, version = request.parameters.get("PermissionsBoundary"), request.parameters.get("VersionId")
+    arn = str(boundary or request.parameters.get("PolicyArn") or "")
+    _know(arn)
+    policy = iam_backends[ACCOUNT]["aws"].managed_policies.get(arn)
+    if boundary and policy is None and _ARN.fullmatch(arn):
+        raise ServiceError("NoSuchEntity", f"Scope ARN: {arn} does not exist or is not attachable.")
+    if version and policy is not None and all(one.version_id != version for one in policy.versions):
+        problem = f"Policy {arn} version {version} does not exist or is not attachable."
+        raise ServiceError("NoSuchEntity", problem)
 
 
 def _know(arn: str) -> None:
@@ -252,7 +267,60 @@ ManagedPolicy.permissions_boundary_usage_count = property(_bounded)
 
 @_check("DeletePolicy")
 def check_delete_policy(request: Request) -> None:
-    """Refuse a policy of a role, user or group (rebuy-de/aws-nuke#819), or a boundary (gruntwork-io/cloud-nuke#972)."""
+    """Refuse a policy of a role, user or group (rebuy-de/aws-nuke#819), a boundary (gruntwork-io/cloud-nuke#972), or with versions."""
     policy = iam_backends[ACCOUNT]["aws"].managed_policies.get(request.parameters["PolicyArn"])
     if policy is not None and (policy.attachment_count or policy.permissions_boundary_usage_count):
         raise ServiceError("DeleteConflict", "Cannot delete a policy attached to entities.")
+    if policy is not None and len(policy.versions) > 1:  # API_DeletePolicy
+        problem = "Before you delete a policy, you must delete the policy's versions. The default version is deleted with the policy."
+        raise ServiceError("DeleteConflict", f"This policy has more than one version. {problem}")
+
+
+@_check("DeleteUser", "DeleteGroup")
+def check_delete_entity(request: Request) -> None:
+    """Refuse a user or group that still has something: API_DeleteUser and API_DeleteGroup."""
+    iam, given = iam_backends[ACCOUNT]["aws"], request.parameters
+    user, group = iam.users.get(given.get("UserName")), iam.groups.get(given.get("GroupName"))
+    groups = [group] if group else [one for one in iam.groups.values() if user in one.users]
+    held = {
+        "remove users from group": [one for one in groups if one.users],
+        "delete access keys": user and user.access_keys,
+        "delete login profile": user and user.password,
+        "detach all policies": group and group.managed_policies,
+        "delete policies": group and group.policies,
+    }
+    for words in (words for words, things in held.items() if things):
+        raise ServiceError("DeleteConflict", f"Cannot delete entity, must {words} first.")
+
+
+@_check(
+    *("AttachRolePolicy", "DeleteRole", "DeleteRolePermissionsBoundary", "DeleteRolePolicy"),
+    *("DetachRolePolicy", "PutRolePermissionsBoundary", "PutRolePolicy", "UpdateAssumeRolePolicy"),
+)
+def check_service_linked_role(request: Request) -> None:
+    """Refuse changes of a role of a service: IAM/latest/UserGuide/using-service-linked-roles.html."""
+    role = find_role(request.parameters["RoleName"])
+    if role is not None and role.path.startswith("/aws-service-role/"):
+        problem = f"Cannot perform the operation on the protected role '{role.name}'"
+        raise ServiceError("UnmodifiableEntity", f"{problem} - this role is only modifiable by AWS")
+
+
+@_handlers("PutUserPermissionsBoundary")
+@_handlers("DeleteUserPermissionsBoundary")
+def set_user_boundary(request: Request) -> Mapping[str, Any]:
+    """Set or take away the boundary of a user, which moto lacks."""
+    user = iam_backends[ACCOUNT]["aws"].get_user(request.parameters["UserName"])
+    arn = request.parameters.get("PermissionsBoundary")
+    boundary = {"PermissionsBoundaryType": "Policy", "PermissionsBoundaryArn": arn}
+    user.permissions_boundary = boundary if arn else None
+    return {}
+
+
+@_sts("AssumeRole")
+def check_assume_role(request: Request) -> None:
+    """Refuse a session that is longer than the role allows: API_AssumeRole, DurationSeconds."""
+    role = find_role(request.parameters["RoleArn"])
+    longest = int(getattr(role, "max_session_duration", None) or _LONGEST_SESSION)
+    if role is not None and (request.parameters.get("DurationSeconds") or 0) > longest:
+        problem = "The requested DurationSeconds exceeds the MaxSessionDuration set for this role."
+        raise ServiceError("ValidationError", problem)

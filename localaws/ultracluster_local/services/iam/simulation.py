@@ -1,4 +1,4 @@
-"""IAM's SimulatePrincipalPolicy, which moto lacks.
+"""IAM's SimulatePrincipalPolicy and SimulateCustomPolicy, which moto lacks.
 
 Actions, resources, permissions boundaries, and conditions on texts and ARNs are evaluated. As in AWS, a key of a condition that
 the request does not give is missing: a condition does not hold, and a negated one does
@@ -15,6 +15,7 @@ from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
+from ultracluster_local.services.iam.policy_grammar import as_list
 
 __all__ = ["decide", "handlers"]
 
@@ -32,13 +33,19 @@ _KNOWN = {"Sid", "Effect", "Action", "NotAction", "Resource", "NotResource", "Co
 _UNKNOWN_PARAMETERS = ("PolicyInputList", "ResourcePolicy", "CallerArn", "ResourceHandlingOption")
 
 
+@handlers("SimulateCustomPolicy")
 @handlers("SimulatePrincipalPolicy")
-def simulate_principal_policy(request: Request) -> Mapping[str, Any]:
-    """Evaluate the policies of a role or user for actions."""
-    given = request.parameters
-    if unknown := [name for name in _UNKNOWN_PARAMETERS if given.get(name)]:
+def simulate_policy(request: Request) -> Mapping[str, Any]:
+    """Evaluate the policies of a role or user, or given ones, for actions."""
+    given, limits = request.parameters, request.parameters.get("PermissionsBoundaryPolicyInputList")
+    custom = given.get("PolicySourceArn") is None
+    if unknown := [name for name in _UNKNOWN_PARAMETERS[custom:] if given.get(name)]:
         raise ServiceError("InvalidInput", f"The local AWS does not simulate {', '.join(unknown)}")
-    own, bounds = _held(_principal(given["PolicySourceArn"]))
+    own, bounds = (
+        (list(_statements(given["PolicyInputList"])), list(_statements(limits)) if limits else None)
+        if custom
+        else _held(_principal(given["PolicySourceArn"]))
+    )
     context = {
         one["ContextKeyName"].lower(): one.get("ContextKeyValues") or []
         for one in given.get("ContextEntries") or []
@@ -133,7 +140,7 @@ def _document(policy: Any) -> str:
 def _statements(documents: Iterable[str]) -> Iterable[Mapping[str, Any]]:
     for document in documents:
         parsed = json.loads(document) if isinstance(document, str) else document
-        for statement in _list(parsed["Statement"]):
+        for statement in as_list(parsed["Statement"]):
             if unknown := sorted(statement.keys() - _KNOWN):
                 raise ServiceError("InvalidInput", f"The local AWS does not simulate {', '.join(unknown)}")
             yield statement
@@ -171,7 +178,7 @@ def _effects(
         and all(
             one["Effect"] == "Allow"
             if not strict and key.lower() not in context
-            else _holds(operator, _list(wanted), context.get(key.lower()))
+            else _holds(operator, as_list(wanted), context.get(key.lower()))
             for operator, keys in (one.get("Condition") or {}).items()
             for key, wanted in keys.items()
         )
@@ -180,7 +187,7 @@ def _effects(
 
 def _names(statement: Mapping[str, Any], member: str, value: str, read: Callable[[str], str]) -> bool:
     """Return whether a statement names an action or a resource, or leaves it out of what it does not mean."""
-    patterns = _list(statement[member] if member in statement else statement[f"Not{member}"])
+    patterns = as_list(statement[member] if member in statement else statement[f"Not{member}"])
     return any(_like(read(pattern), value) for pattern in patterns) == (member in statement)
 
 
@@ -203,7 +210,3 @@ def _holds(operator: str, wanted: list[str], given: list[str] | None) -> bool:
 
 def _like(pattern: str, value: str) -> bool:
     return fnmatchcase(value, pattern.replace("[", "[[]"))
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
