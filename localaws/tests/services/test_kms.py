@@ -146,3 +146,30 @@ def test_a_deletion_answers_the_arn_the_state_and_the_window_of_its_key(kms: Any
     )
     cancelled = kms.cancel_key_deletion(KeyId=key["KeyId"])
     assert (cancelled["KeyId"], "KeyState" in cancelled) == (key["Arn"], False)
+
+
+def test_a_key_is_used_as_its_usage_and_its_ciphertext_say(local_aws: LocalAws) -> None:
+    kms = local_aws.client("kms")
+    first, second = (kms.create_key()["KeyMetadata"] for _ in range(2))
+    sealed = kms.encrypt(KeyId=first["KeyId"], Plaintext=b"a")["CiphertextBlob"]
+
+    assert kms.decrypt(CiphertextBlob=sealed, KeyId=first["Arn"])["Plaintext"] == b"a"
+    assert refusal(kms.decrypt, CiphertextBlob=sealed, KeyId=second["KeyId"]) == (
+        "IncorrectKeyException",
+        "The key ID in the request does not identify a CMK that can perform this operation.",
+    )
+    asked = {"KeyId": first["KeyId"], "Message": b"a", "SigningAlgorithm": "RSASSA_PSS_SHA_256"}
+    words = f"{first['Arn']} key usage is ENCRYPT_DECRYPT which is not valid for Sign."
+    assert refusal(kms.sign, **asked) == ("InvalidKeyUsageException", words)
+
+
+def test_a_rotation_is_yearly_unless_another_period_is_given(local_aws: LocalAws) -> None:
+    kms = local_aws.client("kms")
+    key = kms.create_key()["KeyMetadata"]
+    assert kms.get_key_rotation_status(KeyId=key["KeyId"])["KeyRotationEnabled"] is False
+
+    kms.enable_key_rotation(KeyId=key["KeyId"])
+    shown = kms.get_key_rotation_status(KeyId=key["KeyId"])
+    assert (shown["KeyId"], shown["RotationPeriodInDays"]) == (key["Arn"], 365)
+    kms.enable_key_rotation(KeyId=key["KeyId"], RotationPeriodInDays=90)
+    assert kms.get_key_rotation_status(KeyId=key["KeyId"])["RotationPeriodInDays"] == 90

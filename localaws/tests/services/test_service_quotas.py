@@ -2,6 +2,7 @@
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.refusals import refusal
 
 from ultracluster_local import LocalAws
 from ultracluster_local.services.service_quotas import set_quota
@@ -42,3 +43,21 @@ def test_quotas_are_listed_in_pages_and_unknown_ones_refused(local_aws: LocalAws
     with pytest.raises(ClientError) as error:
         quotas.get_service_quota(ServiceCode="ec2", QuotaCode="L-00000000")
     assert code(error) == "NoSuchResourceException"
+
+
+def test_one_request_for_a_quota_is_open_and_listed(local_aws: LocalAws) -> None:
+    quotas = local_aws.client("service-quotas")
+    wanted = {"ServiceCode": "ec2", "QuotaCode": "L-417A185B"}
+    opened = quotas.request_service_quota_increase(**wanted, DesiredValue=192)["RequestedQuota"]
+
+    assert (
+        refusal(quotas.request_service_quota_increase, **wanted, DesiredValue=193)[0]
+        == "ResourceAlreadyExistsException"
+    )
+    by_quota = quotas.list_requested_service_quota_change_history_by_quota(**wanted)["RequestedQuotas"]
+    assert by_quota == quotas.list_requested_service_quota_change_history()["RequestedQuotas"] == [opened]
+    assert quotas.list_requested_service_quota_change_history(ServiceCode="vpc")["RequestedQuotas"] == []
+    assert quotas.get_requested_service_quota_change(RequestId=opened["Id"])["RequestedQuota"] == opened
+    assert (
+        refusal(quotas.get_requested_service_quota_change, RequestId="none")[0] == "NoSuchResourceException"
+    )

@@ -18,6 +18,7 @@ from moto.ecr.responses import ECRResponse
 from moto.events.responses import EventsHandler
 from moto.fsx.responses import FSxResponse
 from moto.iam.responses import IamResponse
+from moto.logs.responses import LogsResponse
 from moto.resourcegroups.responses import ResourceGroupsResponse
 from moto.resourcegroups.urls import url_paths as group_paths
 from moto.servicequotas.responses import ServiceQuotasResponse
@@ -72,6 +73,7 @@ _RESPONSES: Final = {
     "fsx": FSxResponse,
     "iam": IamResponse,
     "resource-groups": ResourceGroupsResponse,
+    "logs": LogsResponse,
     "service-quotas": ServiceQuotasResponse,
 }
 """Where moto looks for the operations of a service; services that moto lacks are not in it."""

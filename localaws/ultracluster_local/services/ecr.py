@@ -73,6 +73,10 @@ def get_download_url_for_layer(request: Request) -> Mapping[str, Any]:
 
 _check = Checks(service="ecr")
 
+_NO_POLICY = (
+    "parsing failure: Could not map policyString into LifecyclePolicy"  # badmintoncryer/cdk-preflight
+)
+
 
 @_check("SetRepositoryPolicy")
 def check_set_repository_policy(request: Request) -> None:
@@ -92,7 +96,8 @@ def check_put_lifecycle_policy(request: Request) -> None:
 
     https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html (read 2026-11-22).
     """
-    rules = (document(request.parameters["lifecyclePolicyText"]) or {}).get("rules") or []
+    policy = document(request.parameters["lifecyclePolicyText"])
+    rules = (policy or {}).get("rules") or []
     selections = [
         (rule.get("rulePriority", 0), rule.get("selection") or {})
         for rule in rules
@@ -100,8 +105,12 @@ def check_put_lifecycle_policy(request: Request) -> None:
     ]
     statuses = [one.get("tagStatus") for _, one in selections]
     first = {one.get("tagStatus"): priority for priority, one in reversed(selections)}
-    problem = ""
-    if any(
+    priorities, problem = [priority for priority, _ in selections], ""
+    if policy is not None and len({*priorities}) < len(
+        priorities
+    ):  # badmintoncryer/cdk-preflight, rules/ecr (2026-09)
+        problem = "Duplicate priority in multiple rules"
+    elif any(
         one.get("tagStatus") == "tagged" and not (one.get("tagPrefixList") or one.get("tagPatternList"))
         for _, one in selections
     ):
@@ -110,11 +119,11 @@ def check_put_lifecycle_policy(request: Request) -> None:
         problem = "Only one rule can select Untagged images per storage class."
     elif "any" in statuses and first["any"] < max(priority for priority, _ in selections):
         problem = "Rule for tagStatus=ANY must have the lowest priority per storage class"
-    if problem:
+    if problem or policy is None:
+        what = f"validation failure:\n{problem}" if problem else _NO_POLICY
         raise ServiceError(
             "InvalidParameterException",
-            "Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure:"
-            f"\n{problem}'",
+            f"Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy {what}'",
         )
 
 

@@ -140,6 +140,7 @@ def _context_fits(conditions: Mapping[str, Any], context: Mapping[str, str]) -> 
 
 # https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html (2026-11)
 _USES = ("Encrypt", "Decrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncrypt")
+_ROTATION_DAYS, _ID_LENGTH = 365, 36
 _CHANGES = (
     *(
         "CreateAlias",
@@ -173,6 +174,35 @@ def check_state(request: Request) -> None:
         words = "is pending deletion." if pending else "is not pending deletion."
         if pending or operation == "CancelKeyDeletion":
             raise ServiceError("KMSInvalidStateException", f"{key.arn} {words}")
+
+
+@instead_of(KmsResponse, "get_key_rotation_status")
+def _rotation(original: Any, response: Any) -> str:
+    """Answer with the ARN of the key, and the period of a rotation, by default a year: API_GetKeyRotationStatus."""
+    shown = json.loads(original(response))
+    key = find_key(response._get_param("KeyId"), response.region)  # noqa: SLF001 - likewise
+    period = {"RotationPeriodInDays": _ROTATION_DAYS} if shown["KeyRotationEnabled"] else {}
+    return json.dumps({**shown, **period, **({"KeyId": key.arn} if key else {})})
+
+
+@_check("Sign", "Verify")
+def check_use(request: Request) -> None:
+    """Refuse a key that does not sign: localstack/localstack, test_kms.snapshot.json."""
+    key = find_key(request.parameters["KeyId"], request.region)
+    usage = "SIGN_VERIFY" if key is None else key.key_usage or "ENCRYPT_DECRYPT"
+    if key is not None and usage != "SIGN_VERIFY":
+        problem = f"{key.arn} key usage is {usage} which is not valid for {request.operation}."
+        raise ServiceError("InvalidKeyUsageException", problem)
+
+
+@_check("Decrypt")
+def check_decrypt(request: Request) -> None:
+    """Refuse another key than that of the ciphertext, which begins with its ID in moto: localstack/localstack, test_kms.snapshot.json."""
+    key = find_key(request.parameters.get("KeyId") or "", request.region)
+    sealed = request.parameters["CiphertextBlob"][:_ID_LENGTH].decode(errors="replace")
+    if key is not None and sealed != key.id and find_key(sealed, request.region) is not None:
+        problem = "The key ID in the request does not identify a CMK that can perform this operation."
+        raise ServiceError("IncorrectKeyException", problem)
 
 
 @_check("EnableKeyRotation")

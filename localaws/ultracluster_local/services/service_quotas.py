@@ -162,6 +162,40 @@ def request_service_quota_increase(request: Request) -> Mapping[str, Any]:
         raise ServiceError(
             "IllegalArgumentException", "You must provide a quota value greater than the current quota value."
         )
+    if _requests(request, {**quota, "Status": "PENDING"}):
+        problem = "Only one open service quota increase request is allowed per quota."
+        raise ServiceError("ResourceAlreadyExistsException", problem)
     opened = {"Id": uuid.uuid4().hex, "CaseId": "", "Status": "PENDING", "DesiredValue": wanted}
     shown = ("ServiceCode", "QuotaCode", "QuotaName", "QuotaArn", "GlobalQuota", "Unit")
-    return {"RequestedQuota": opened | {"Created": CLOCK.now(), **{name: quota[name] for name in shown}}}
+    opened |= {"Created": CLOCK.now(), **{name: quota[name] for name in shown}}
+    _all_requests(request)[str(opened["Id"])] = opened
+    return {"RequestedQuota": opened}
+
+
+def _all_requests(request: Request) -> dict[str, dict[str, Any]]:
+    return region_state("service-quotas:requests", region=request.region, new=dict)
+
+
+def _requests(request: Request, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+    names = ("ServiceCode", "QuotaCode", "Status")
+    asked = {name: wanted[name] for name in names if name in wanted}
+    return [one for one in _all_requests(request).values() if asked.items() <= one.items()]
+
+
+@handlers("ListRequestedServiceQuotaChangeHistory")
+@handlers("ListRequestedServiceQuotaChangeHistoryByQuota")
+def list_requests(request: Request) -> Mapping[str, Any]:
+    """List the requests for higher values."""
+    shown = _requests(request, request.parameters)
+    return page(shown, parameters=request.parameters, key="RequestedQuotas")
+
+
+@handlers("GetRequestedServiceQuotaChange")
+def get_request(request: Request) -> Mapping[str, Any]:
+    """Return a request for a higher value."""
+    found = _all_requests(request).get(request.parameters["RequestId"])
+    if found is None:
+        raise ServiceError(
+            "NoSuchResourceException", "The request failed because the specified request does not exist."
+        )
+    return {"RequestedQuota": found}

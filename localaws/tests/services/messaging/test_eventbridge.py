@@ -11,6 +11,7 @@ from ultracluster_local import ACCOUNT, LocalAws
 pytestmark = pytest.mark.slow
 
 QUEUE = f"arn:aws:sqs:us-east-1:{ACCOUNT}:q"
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/r"
 SCHEDULER = "scheduler.amazonaws.com"
 
 
@@ -157,3 +158,29 @@ def test_a_group_of_schedules_is_there_or_not(
     scheduler = local_aws.client("scheduler")
     assert refusal(getattr(scheduler, call), **given) == (code, words)
     assert scheduler.list_schedules()["Schedules"] == []
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ({"Arn": "arn:aws:batch:us-east-1:123456789012:job-queue/q", "RoleArn": ROLE}, "Parameter(s) BatchParameters must be specified for target: t"),
+        ({"Arn": "arn:aws:sqs:us-east-1:123456789012:q", "BatchParameters": {"JobDefinition": "d", "JobName": "n"}}, "Parameter(s) BatchParameters not supported for target: t"),
+        ({"Arn": "arn:aws:batch:us-east-1:123456789012:job-queue/q", "RoleArn": ROLE, "BatchParameters": {"JobDefinition": "d", "JobName": "n", "ArrayProperties": {"Size": 1}}}, "Parameter ArrayProperties is not valid. Reason: Size must be in between 2 and 10000"),
+        ({"Arn": "arn:aws:sqs:us-east-1:123456789012:q", "Input": "none"}, "JSON syntax error in input for target t"),
+        ({"Arn": "arn:aws:sqs:us-east-1:123456789012:q", "DeadLetterConfig": {"Arn": "arn:aws:sns:us-east-1:123456789012:t"}}, "is not supported as a dead letter resource"),
+    ],
+)  # fmt: skip
+def test_a_target_has_the_parameters_of_its_service(
+    local_aws: LocalAws, target: dict[str, Any], words: str
+) -> None:
+    events = local_aws.client("events")
+    events.put_rule(Name="r", ScheduleExpression="rate(1 day)")
+
+    assert words in refusal(events.put_targets, Rule="r", Targets=[{"Id": "t", **target}])[1]
+
+
+@pytest.mark.parametrize("call", ["describe_rule", "enable_rule", "disable_rule"])
+def test_an_absent_rule_is_named_with_its_bus(local_aws: LocalAws, call: str) -> None:
+    words = refusal(getattr(local_aws.client("events"), call), Name="none")[1]
+
+    assert words == "Rule none does not exist on EventBus default."

@@ -103,3 +103,42 @@ def test_a_value_that_breaks_a_pattern_is_not_repeated_and_one_that_is_too_long_
         f"Value '{'n' * 513}' at 'filterName'"
         in refusal(logs.put_metric_filter, filterName="n" * 513, **given)[1]
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "words"),
+    [
+        ("get_log_events", {"logGroupName": "g", "logStreamName": "none"}, "The specified log stream does not exist."),
+        ("delete_metric_filter", {"logGroupName": "g", "filterName": "none"}, "The specified metric filter does not exist."),
+        ("disassociate_kms_key", {"logGroupName": "none"}, "The specified log group does not exist."),
+        ("put_resource_policy", {"policyName": "p", "policyDocument": "none"}, "Error occurred while parsing accessPolicy."),
+        ("put_metric_filter", {"logGroupName": "g", "filterName": "f", "filterPattern": "[a", "metricTransformations": [{"metricName": "m", "metricNamespace": "n", "metricValue": "1"}]}, "If a filter pattern starts with '[' it must end with ']'"),
+        ("put_metric_filter", {"logGroupName": "g", "filterName": "f", "filterPattern": "[a]", "metricTransformations": [{"metricName": "m", "metricNamespace": "AWS/n", "metricValue": "1"}]}, "Metric namespaces starting with AWS/ are reserved for AWS."),
+    ],
+)  # fmt: skip
+def test_what_is_absent_or_malformed_is_refused(
+    local_aws: LocalAws, call: str, given: dict[str, Any], words: str
+) -> None:
+    logs = local_aws.client("logs")
+    logs.create_log_group(logGroupName="g")
+
+    assert words in refusal(getattr(logs, call), **given)[1]
+
+
+def test_events_up_to_an_index_are_too_old(local_aws: LocalAws) -> None:
+    logs = local_aws.client("logs")
+    logs.create_log_group(logGroupName="g")
+    logs.create_log_stream(logGroupName="g", logStreamName="s")
+    now = int(local_aws.clock.now().timestamp() * 1000)
+    events = [{"timestamp": now - days * 86_400_000, "message": "m"} for days in (16, 15, 0)]
+
+    answer = logs.put_log_events(logGroupName="g", logStreamName="s", logEvents=events)
+    assert answer["rejectedLogEventsInfo"] == {"tooOldLogEventEndIndex": 2}
+
+
+def test_a_group_loses_its_key(local_aws: LocalAws) -> None:
+    logs = local_aws.client("logs")
+    logs.create_log_group(logGroupName="g")
+    logs.disassociate_kms_key(logGroupName="g")
+
+    assert "kmsKeyId" not in logs.describe_log_groups()["logGroups"][0]

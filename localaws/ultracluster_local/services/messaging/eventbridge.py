@@ -26,6 +26,7 @@ _events = Checks(service="events")
 _handlers = Handlers(service="events")
 _scheduler = Checks(service="scheduler")
 
+_ARRAY = (2, 10_000)
 _EARLIEST_START = timedelta(minutes=5)
 _MOST_BYTES_OF_EVENTS = 1024 * 1024
 _MOST_TARGETS = 5  # https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html
@@ -80,13 +81,12 @@ def _check_pattern(pattern: str) -> None:
         raise ServiceError("InvalidEventPatternException", f"Event pattern is not valid. Reason: {reason}")
 
 
-@_events("DescribeRule")
-def check_describe_rule(request: Request) -> None:
+@_events("DescribeRule", "EnableRule", "DisableRule", "ListTargetsByRule")
+def check_rule(request: Request) -> None:
     """Refuse an unknown rule; the error names its event bus."""
-    name = request.parameters["Name"]
+    name = str(request.parameters.get("Name") or request.parameters.get("Rule"))
     bus = request.parameters.get("EventBusName", "default").rsplit("/", 1)[-1]
-    found = events_backends[ACCOUNT][request.region].event_buses.get(bus)
-    if found is not None and name not in found.rules:
+    if bus in events_backends[ACCOUNT][request.region].event_buses and _rule(request, name) is None:
         raise ServiceError("ResourceNotFoundException", f"Rule {name} does not exist on EventBus {bus}.")
 
 
@@ -105,18 +105,42 @@ def check_put_targets(request: Request) -> None:
             raise _invalid(f"{service} is not a supported service for a target.")
         if service in _TAKE_NO_ROLE and target.get("RoleArn"):  # cloudformation-coverage-roadmap#351
             raise _invalid(f"RoleArn is not supported for target {target['Arn']}.")
-        # awsdocs/aws-cloudformation-user-guide#1010
-        if target.get("Input") and not _is_json(target["Input"]):
-            raise _invalid(f"Input for target {target['Id']} is not a valid JSON text.")
+        if target.get("Input") and not _is_json(
+            target["Input"]
+        ):  # this and the parameters: badmintoncryer/cdk-preflight, rules/events (2026-09-07)
+            wrong = f"JSON syntax error in input for target {target['Id']}"
+            # awsdocs/aws-cloudformation-user-guide#1010 has other words for a log group
+            raise _invalid(
+                wrong if service != "logs" else f"Input for target {target['Id']} is not a valid JSON text."
+            )
         if service in _NEED_A_ROLE and not target.get("RoleArn"):
             raise _invalid(f"RoleArn is required for target {target['Arn']}.")
+        _check_parameters(target, service)
+    rule = _rule(request, request.parameters["Rule"])
+    kept = (one.id if hasattr(one, "id") else one["Id"] for one in rule.targets) if rule else ()
+    if len({*kept, *(target["Id"] for target in targets)}) > _MOST_TARGETS:
+        raise ServiceError(
+            "LimitExceededException", "The requested resource exceeds the maximum number allowed."
+        )
+
+
+def _check_parameters(target: Mapping[str, Any], service: str) -> None:
+    for kind, name in (("batch", "BatchParameters"), ("ecs", "EcsParameters")):
+        if service == kind and not target.get(name):
+            raise _invalid(f"Parameter(s) {name} must be specified for target: {target['Id']}")
+        if service != kind and target.get(name):
+            raise _invalid(f"Parameter(s) {name} not supported for target: {target['Id']}")
+    least, most = _ARRAY
+    size = ((target.get("BatchParameters") or {}).get("ArrayProperties") or {}).get("Size", least)
+    if not least <= size <= most:
+        problem = f"Size must be in between {least} and {most}"
+        raise _invalid(f"Parameter ArrayProperties is not valid. Reason: {problem}")
+
+
+def _rule(request: Request, name: str) -> Any:
     bus = request.parameters.get("EventBusName", "default").rsplit("/", 1)[-1]
     found = events_backends[ACCOUNT][request.region].event_buses.get(bus)
-    rule = found.rules.get(request.parameters["Rule"]) if found is not None else None
-    kept = {one["Id"] for one in rule.targets} if rule is not None else set()
-    if len(kept | {target["Id"] for target in targets}) > _MOST_TARGETS:
-        problem = "The requested resource exceeds the maximum number allowed."
-        raise ServiceError("LimitExceededException", problem)
+    return found.rules.get(name) if found is not None else None
 
 
 def _check_placeholders(target: Mapping[str, Any]) -> None:

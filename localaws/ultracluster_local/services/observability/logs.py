@@ -1,20 +1,22 @@
 """CloudWatch Logs: names, keys, streams and retention."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from moto.logs.metric_filters import MetricFilters
-from moto.logs.models import LogGroup, logs_backends
+from moto.logs.models import LogGroup, LogsBackend, logs_backends
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
-from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 from ultracluster_local.services.kms import key_allows_service
 from ultracluster_local.services.replacing import instead_of
 
 __all__: list[str] = []
 
 _check = Checks(service="logs")
+_handlers = Handlers(service="logs")
 
 
 @_check("CreateLogGroup", "AssociateKmsKey")
@@ -41,20 +43,48 @@ def check_key(request: Request) -> None:
         raise ServiceError("AccessDeniedException", problem)
 
 
-@_check("CreateLogStream")
-def check_create_log_stream(request: Request) -> None:
-    """Refuse a stream that exists; the error of moto would name the group."""
-    group = logs_backends[ACCOUNT][request.region].groups.get(request.parameters["logGroupName"])
-    if group is not None and request.parameters["logStreamName"] in group.streams:
+@_check("CreateLogStream", "GetLogEvents", "PutLogEvents")
+def check_stream(request: Request) -> None:
+    """Refuse a stream that exists, or does not; the error of moto would name the group."""
+    group = logs_backends[ACCOUNT][request.region].groups.get(request.parameters.get("logGroupName"))
+    if group is None:
+        return
+    made, exists = (
+        request.operation == "CreateLogStream",
+        request.parameters["logStreamName"] in group.streams,
+    )
+    if made and exists:
         raise ServiceError("ResourceAlreadyExistsException", "The specified log stream already exists")
+    if not made and not exists:
+        raise ServiceError("ResourceNotFoundException", "The specified log stream does not exist.")
 
 
-@_check("DescribeLogGroups")
-def check_describe_log_groups(request: Request) -> None:
-    """Refuse a request with both a prefix and a pattern."""
-    if request.parameters.get("logGroupNamePrefix") and request.parameters.get("logGroupNamePattern"):
-        problem = "LogGroup name prefix and LogGroup name pattern are mutually exclusive parameters."
-        raise ServiceError("InvalidParameterException", problem)
+@_check("DeleteMetricFilter")
+def check_delete_metric_filter(request: Request) -> None:
+    """Refuse a filter that does not exist: API_DeleteMetricFilter, ResourceNotFoundException."""
+    filters = logs_backends[ACCOUNT][request.region].filters.metric_filters
+    group, name = request.parameters["logGroupName"], request.parameters["filterName"]
+    if all((one["logGroupName"], one["filterName"]) != (group, name) for one in filters):
+        raise ServiceError("ResourceNotFoundException", "The specified metric filter does not exist.")
+
+
+@_handlers("AssociateKmsKey")
+@_handlers("DisassociateKmsKey")
+def set_key(request: Request) -> Mapping[str, Any]:
+    """Set or take away the key of a group, which moto lacks."""
+    groups, name = logs_backends[ACCOUNT][request.region].groups, request.parameters.get("logGroupName")
+    if name not in groups:
+        raise ServiceError("ResourceNotFoundException", "The specified log group does not exist.")
+    groups[name].kms_key_id = request.parameters.get("kmsKeyId")
+    return {}
+
+
+@instead_of(LogsBackend, "put_log_events")
+def _put_events(original: Any, *given: Any, **named: Any) -> Any:
+    """Answer the index after the last event that is too old: API_RejectedLogEventsInfo."""
+    token, rejected = original(*given, **named)
+    end = "tooOldLogEventEndIndex"
+    return token, {**rejected, **({end: rejected[end] + 1} if end in rejected else {})}
 
 
 @instead_of(MetricFilters, "add_filter")
