@@ -37,3 +37,9 @@ def test_rules_of_one_priority_and_an_unknown_upstream_are_refused(local_aws: Lo
         "UnsupportedUpstreamRegistryException",
         "The upstream registry URL example.com is invalid",
     )
+    filters = [{"filterType": "WILDCARD", "filter": "a*"}]
+    words = refusal(ecr.create_repository, repositoryName="own", imageTagMutability="MUTABLE", imageTagMutabilityExclusionFilters=filters)[1]  # fmt: skip
+    assert (
+        words
+        == "ImageTagMutabilityExclusionFilters are not allowed when imageTagMutability is set to MUTABLE"
+    )

@@ -141,16 +141,10 @@ def _context_fits(conditions: Mapping[str, Any], context: Mapping[str, str]) -> 
 # https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html (2026-11)
 _USES = ("Encrypt", "Decrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncrypt")
 _ROTATION_DAYS, _ID_LENGTH = 365, 36
+_OF_ENABLED = {"CreateGrant", "DisableKeyRotation", "EnableKeyRotation"}
 _CHANGES = (
-    *(
-        "CreateAlias",
-        "CreateGrant",
-        "DisableKey",
-        "DisableKeyRotation",
-        "EnableKey",
-        "EnableKeyRotation",
-        "ScheduleKeyDeletion",
-    ),
+    *_OF_ENABLED,
+    *("CreateAlias", "DisableKey", "EnableKey", "ScheduleKeyDeletion"),
     *("TagResource", "UntagResource", "UpdateAlias", "UpdateKeyDescription"),
 )
 
@@ -163,17 +157,11 @@ def check_state(request: Request) -> None:
     if key is None:
         return
     pending, operation = key.key_state == "PendingDeletion", request.operation
-    if key.key_state == "Disabled" and operation in {
-        *_USES,
-        "CreateGrant",
-        "EnableKeyRotation",
-        "DisableKeyRotation",
-    }:
+    if key.key_state == "Disabled" and operation in {*_USES, *_OF_ENABLED}:
         raise ServiceError("DisabledException", f"{key.arn} is disabled.")
     if pending != (operation == "CancelKeyDeletion"):
         words = "is pending deletion." if pending else "is not pending deletion."
-        if pending or operation == "CancelKeyDeletion":
-            raise ServiceError("KMSInvalidStateException", f"{key.arn} {words}")
+        raise ServiceError("KMSInvalidStateException", f"{key.arn} {words}")
 
 
 @instead_of(KmsResponse, "get_key_rotation_status")

@@ -139,6 +139,14 @@ def test_a_policy_applies_to_its_bucket(s3: Any, statement: dict[str, Any], word
         s3.put_bucket_policy(Bucket="mine", Policy=policy)
 
 
+def test_a_statement_names_who_may(s3: Any) -> None:
+    statement = {key: part for key, part in OBJECTS.items() if key != "Principal"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    assert (
+        refusal(s3.put_bucket_policy, Bucket="mine", Policy=policy)[1] == "Missing required field Principal"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "words"), [("{", "must be valid JSON"), ("{}", "Missing required field Statement")]
 )

@@ -383,7 +383,10 @@ def _malformed_policy(message: str) -> ServiceError:
 def _check_statement(statement: Mapping[str, Any], bucket: str) -> None:
     for name in ("Effect", "Principal", "Action", "Resource"):
         if name not in statement and f"Not{name}" not in statement:
-            raise _malformed_policy("Statement is missing required element")
+            words = {
+                "Resource": "Statement is missing required element"
+            }  # others: badmintoncryer/cdk-preflight
+            raise _malformed_policy(words.get(name, f"Missing required field {name}"))
     resources = [str(one) for one in as_list(statement.get("Resource"))]
     for resource in resources:
         named = resource.rpartition(":::")[2].partition("/")[0]
