@@ -23,7 +23,7 @@ from ultracluster_local.seeding import seed_client
 from ultracluster_spec.bounds import Between, Form, Known
 from ultracluster_spec.cluster import Cluster
 from ultracluster_spec.cluster_rules.cluster_rules import broken_by_cluster
-from ultracluster_spec.job import NamedJob
+from ultracluster_spec.job import Mount, NamedJob
 from ultracluster_spec.record import is_error
 from ultracluster_spec.values import Value, annotations, default_of
 from ultracluster_stacks.config.loading.suppressions import refused_suppressions
@@ -66,7 +66,7 @@ _JOB = {"image": _IMAGE, "command": ["train.py"]}
 
 # Where a cluster is, and what its account must have.
 _KEPT = {"name", "region", "zone_id", "account", "profile", "custom_instance_type"}
-_PLAIN: Mapping[Any, st.SearchStrategy[Any]] = {
+_PLAIN: dict[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     int: st.sampled_from([0, 1, 2, 125, 250, 1000, 1200, 1500, 2400, 3000, 4000, 4800, 6000, 12000, 19200]),
     float: st.floats(0.1, 1000),
@@ -122,6 +122,15 @@ def _items(draw: st.DrawFn, part: type[Value]) -> dict[str, Any]:
         names += draw(st.lists(st.sampled_from(others), max_size=2, unique=True))
     return {name: draw(_values(fields[name])) for name in names}
 
+
+# Drawn text is hardly ever an ARN, without which no security group is taken.
+_PLAIN[Mount] = _items(Mount) | st.fixed_dictionaries(
+    {
+        "source": st.just("arn:aws:s3files:us-east-2:123456789012:file-system/fs-0123456789abcdef0"),
+        "path": st.sampled_from(["/data", "/scratch"]),
+    },
+    optional={"read_only": st.booleans(), "security_group_id": st.just("sg-0123456789abcdef0")},
+)
 
 _READ = TypeAdapter(Cluster).validate_python
 _FIELDS = {name: each for name, each in annotations(Cluster).items() if name not in _KEPT}
