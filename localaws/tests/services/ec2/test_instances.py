@@ -1,5 +1,6 @@
 """Instances take from the capacity that they name."""
 
+import functools
 from datetime import timedelta
 from typing import Any
 
@@ -156,12 +157,32 @@ def test_an_instance_with_many_cards_leaves_no_interface_behind(local_aws: Local
     (instance,) = ec2.run_instances(
         ImageId=image, InstanceType="trn1.32xlarge", MinCount=1, MaxCount=1, NetworkInterfaces=interfaces
     )["Instances"]
-    assert [one["Attachment"]["DeviceIndex"] for one in instance["NetworkInterfaces"]] == [0] + [1] * 7
+    attached = [(one["InterfaceType"], one["Attachment"]) for one in instance["NetworkInterfaces"]]
+    assert [(kind, one["NetworkCardIndex"], one["DeviceIndex"]) for kind, one in attached] == [
+        ("efa-only" if card else "efa", card, int(card > 0)) for card in range(8)
+    ]
     for before in ("running", "terminated"):  # the second time, nothing is left to do
         (change,) = ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])["TerminatingInstances"]
         assert change["PreviousState"]["Name"] == before
     ec2.delete_subnet(SubnetId=subnet)
     ec2.delete_vpc(VpcId=vpc)
+
+
+def test_an_adapter_is_attached_only_to_a_type_that_has_some(ec2: Any) -> None:
+    image = ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"]
+    subnet = ec2.describe_subnets()["Subnets"][0]["SubnetId"]
+    given = {"ImageId": image, "SubnetId": subnet, "MinCount": 1, "MaxCount": 1}
+    adapter = ec2.create_network_interface(SubnetId=subnet, InterfaceType="efa")["NetworkInterface"]
+    assert adapter["InterfaceType"] == "efa"
+
+    def attach(instance_type: str) -> Any:
+        (made,) = ec2.run_instances(**given, InstanceType=instance_type)["Instances"]
+        attached = {"NetworkInterfaceId": adapter["NetworkInterfaceId"], "InstanceId": made["InstanceId"]}
+        return functools.partial(ec2.attach_network_interface, DeviceIndex=1, **attached)
+
+    problem = "c5.large instances do not support Elastic Fabric Adapters."
+    assert refusal(attach("c5.large")) == ("InvalidParameterCombination", problem)
+    attach("c5n.18xlarge")()
 
 
 def test_an_instance_that_is_protected_against_stops_is_neither_stopped_nor_terminated(ec2: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import moto.ec2.utils
 from moto.ec2.models import ec2_backends
+from moto.ec2.models.elastic_network_interfaces import Attachment
 from moto.ec2.models.instances import Instance, InstanceBackend
 from moto.ec2.responses import EC2Response
 from moto.ec2.utils import filter_dict_attribute_mapping
@@ -159,6 +160,12 @@ def _on_any_card(original: Any, instance: Any, eni: Any, device_index: int) -> A
     return attachment
 
 
+@instead_of(Attachment, "__init__")
+def _with_card(original: Any, attachment: Any, interface: Any) -> None:
+    original(attachment, interface)
+    attachment.network_card_index = getattr(interface, "network_card_index", 0)
+
+
 @instead_of(Instance, "detach_eni")
 def _from_any_card(original: Any, instance: Any, eni: Any) -> Any:
     eni.device_index = next((key for key, one in instance.nics.items() if one is eni), eni.device_index)
@@ -191,7 +198,11 @@ def _run_instances(original: Any, response: Any) -> Any:
 
 
 def _placed(answer: Any, given: Mapping[str, Any], own_tags: Mapping[str, str]) -> Any:
-    """Record what moto drops: tags of the template, placement group, profile, protection, and that EC2 deletes the interface that it creates."""
+    """Record what moto drops.
+
+    That is tags of the template, placement group, profile, protection, types and cards of interfaces, and that EC2 deletes the
+    interface that it creates.
+    """
     profile = given.get("IamInstanceProfile") or {}
     arn = profile.get("Arn") or f"arn:aws:iam::{ACCOUNT}:instance-profile/{profile.get('Name')}"
     for instance in answer.result.instances:
@@ -202,6 +213,12 @@ def _placed(answer: Any, given: Mapping[str, Any], own_tags: Mapping[str, str]) 
         if not given.get("NetworkInterfaces"):
             for interface in instance.nics.values():
                 interface.delete_on_termination = True
+        left = list(instance.nics.values())
+        for one in given.get("NetworkInterfaces") or []:
+            interface = next(each for each in left if each.device_index == one["DeviceIndex"])
+            left.remove(interface)
+            interface.interface_type = one.get("InterfaceType") or interface.interface_type
+            interface.network_card_index = one.get("NetworkCardIndex") or 0
     return answer
 
 

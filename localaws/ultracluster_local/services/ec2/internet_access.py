@@ -5,11 +5,15 @@ https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.htm
 """
 
 import ipaddress
+from typing import Any
+
+from moto.ec2.responses import EC2Response
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.networks import backend_of, interfaces, network_of, subnets
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.replacing import instead_of
 
 __all__: list[str] = []
 
@@ -93,6 +97,15 @@ def check_attach_internet_gateway(request: Request) -> None:
     vpc = request.parameters["VpcId"]
     if any(one.vpc and one.vpc.id == vpc for one in backend_of(request.region).internet_gateways.values()):
         raise invalid_value(f"Network {vpc} already has an internet gateway attached")
+
+
+@instead_of(EC2Response, "create_network_interface")
+def _of_type(original: Any, response: Any) -> Any:
+    """Keep the type of the interface, which moto drops."""
+    answer = original(response)
+    created = answer.result["NetworkInterface"]
+    created.interface_type = response.params.get("InterfaceType") or created.interface_type
+    return answer
 
 
 @_check("CreateNetworkInterface")

@@ -13,6 +13,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.errors import invalid_combination, invalid_value
 from ultracluster_local.services.ec2.launch_templates import check_reservation
 from ultracluster_local.services.ec2.networks import members_of, network_of, subnets
@@ -162,6 +163,21 @@ def _check_cards(name: str, interfaces: list[Mapping[str, Any]], network: Mappin
     with_efa = [one for one in interfaces if one.get("InterfaceType") in _EFA]
     if with_efa:
         _check_efa(name, with_efa, network)
+
+
+@Checks(service="ec2")("AttachNetworkInterface")
+def check_attachment(request: Request) -> None:
+    """Refuse an EFA on an instance of a type that has none."""
+    backend, given = ec2_backends[ACCOUNT][request.region], request.parameters
+    interface = backend.enis.get(given["NetworkInterfaceId"])
+    name = next((one.instance_type for one in backend.all_instances() if one.id == given["InstanceId"]), "")
+    facts = INSTANCE_TYPES.get(name)
+    if facts and interface and interface.interface_type in _EFA:
+        _check_efa(
+            name,
+            [{**given, "InterfaceType": interface.interface_type}],
+            facts["NetworkInfo"],
+        )
 
 
 def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[str, Any]) -> None:
