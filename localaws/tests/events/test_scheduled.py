@@ -54,14 +54,19 @@ def test_disabled_rule_does_not_fire(local: LocalAws) -> None:
     assert heard(local) == []
 
 
-def test_schedule_fires_in_its_time_zone_and_between_its_dates(local: LocalAws) -> None:
+def sender(local: LocalAws) -> str:
     assumed = {
         "Effect": "Allow",
         "Principal": {"Service": "scheduler.amazonaws.com"},
         "Action": "sts:AssumeRole",
     }
     trust = json.dumps({"Version": "2012-10-17", "Statement": [assumed]})
-    role = local.client("iam").create_role(RoleName="sends", AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+    return str(
+        local.client("iam").create_role(RoleName="sends", AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+    )
+
+
+def test_schedule_fires_in_its_time_zone_and_between_its_dates(local: LocalAws) -> None:
     local.client("scheduler", REGION).create_schedule(
         Name="daily",
         ScheduleExpression="cron(0 12 * * ? *)",
@@ -69,11 +74,28 @@ def test_schedule_fires_in_its_time_zone_and_between_its_dates(local: LocalAws) 
         FlexibleTimeWindow={"Mode": "OFF"},
         StartDate=NOW + timedelta(days=1),
         EndDate=NOW + timedelta(days=3),
-        Target={"Arn": queue(local)[1], "RoleArn": role},
+        Target={"Arn": queue(local)[1], "RoleArn": sender(local)},
     )
     local.clock.advance(timedelta(days=5))
     eleven = NOW.replace(hour=11)
     assert [moment for moment, _ in heard(local)] == [eleven + timedelta(days=day) for day in (1, 2)]
+
+
+def test_a_schedule_for_one_time_is_deleted_after_it_if_it_says_so(local: LocalAws) -> None:
+    scheduler = local.client("scheduler", REGION)
+    once = {
+        "ScheduleExpression": f"at({NOW + timedelta(hours=2):%Y-%m-%dT%H:%M:%S})",
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": {"Arn": queue(local)[1], "RoleArn": sender(local)},
+    }
+    scheduler.create_schedule(Name="gone", ActionAfterCompletion="DELETE", **once)
+    scheduler.create_schedule(Name="kept", **once)
+
+    local.clock.advance(timedelta(hours=1))
+    assert len(scheduler.list_schedules()["Schedules"]) == 2
+    local.clock.advance(timedelta(hours=1))
+    assert [one["Name"] for one in scheduler.list_schedules()["Schedules"]] == ["kept"]
+    assert len(heard(local)) == 2
 
 
 @pytest.mark.parametrize(

@@ -72,9 +72,12 @@ def _schedules(after: datetime, until: datetime, most: int) -> Iterator[Firing]:
             for name, schedule in list(group.schedules.items()):
                 if schedule.state != "DISABLED":
 
-                    def fire(schedule: Any, region: str = region) -> None:
+                    def fire(schedule: Any, region: str = region, group: Any = group) -> None:
                         event = _event(region, "aws.scheduler", "{}", schedule.arn)
                         deliver(schedule.target, event, rule=schedule.arn, region=region)
+                        once = schedule.schedule_expression.startswith("at(")
+                        if once and schedule.action_after_completion == "DELETE":
+                            group.delete_schedule(schedule.name)
 
                     # A schedule's start and end dates limit its expression.
                     start, end = (_moment(one) for one in (schedule.start_date, schedule.end_date))

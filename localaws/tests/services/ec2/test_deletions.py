@@ -85,10 +85,22 @@ def test_a_vpc_stays_while_it_has_subnets_groups_or_gateways(
 
     assert in_use(ec2.delete_vpc, VpcId=vpc)
     ec2.delete_subnet(SubnetId=subnet)
-    assert in_use(ec2.delete_vpc, VpcId=vpc)
+    assert refusal(ec2.delete_vpc, VpcId=vpc)[1] == f"The vpc '{vpc}' has dependencies and cannot be deleted."
     ec2.delete_security_group(GroupId=group)
 
     ec2.delete_vpc(VpcId=vpc)
+
+
+def test_a_gateway_stays_while_an_interface_has_a_public_address(ec2: Any, vpc: str, subnet: str) -> None:
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    interface = ec2.create_network_interface(SubnetId=subnet)["NetworkInterface"]["NetworkInterfaceId"]
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    used = ec2.associate_address(AllocationId=address, NetworkInterfaceId=interface)["AssociationId"]
+
+    assert in_use(ec2.detach_internet_gateway, InternetGatewayId=gateway, VpcId=vpc)
+    ec2.disassociate_address(AssociationId=used)
+    ec2.detach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
 
 
 def test_a_gateway_and_an_address_stay_while_a_nat_gateway_uses_them(ec2: Any, vpc: str, subnet: str) -> None:

@@ -3,8 +3,9 @@
 import base64
 
 import pytest
-from tests.refusals import said
+from tests.refusals import refusal, said
 
+from ultracluster_local import LocalAws
 from ultracluster_local.services.ec2.user_data import check_user_data, decoded
 
 pytestmark = pytest.mark.slow  # imports moto
@@ -20,6 +21,12 @@ def test_user_data_of_sixteen_kib_is_taken_and_no_more() -> None:
         said(check_user_data, encoded(16 * 1024 + 1))
         == "InvalidParameterValue: User data is limited to 16384 bytes"
     )
+
+
+def test_a_launch_template_with_longer_user_data_is_malformed(local: LocalAws) -> None:
+    ec2, data = local.client("ec2"), {"UserData": encoded(16 * 1024 + 1)}
+    code, _ = refusal(ec2.create_launch_template, LaunchTemplateName="long", LaunchTemplateData=data)
+    assert code == "InvalidUserData.Malformed"
 
 
 @pytest.mark.parametrize("text", ["#!/bin/bash", "abc", "YWJj\n!"])

@@ -103,7 +103,7 @@ def detach_internet_gateway(request: Request) -> None:
     vpc_id = request.parameters["VpcId"]
     mapped = any(
         one.vpc_id == vpc_id and one.connectivity_type != "private" for one in nat_gateways(request.region)
-    ) or any(one.vpc_id == vpc_id and one.public_ip for one in instances(request.region))
+    ) or any(one.subnet.vpc_id == vpc_id and one.public_ip for one in interfaces(request.region))
     if mapped:
         raise _in_use(
             f"Network {vpc_id} has some mapped public address(es). Please unmap those public address(es) before detaching "

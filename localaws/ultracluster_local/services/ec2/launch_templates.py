@@ -85,7 +85,8 @@ def _add_version(template: dict[str, Any], request: Request) -> dict[str, Any]:
 def _check_data(data: Mapping[str, Any]) -> None:
     """Refuse data that EC2 refuses in a template; it finds most faults at the launch only (API_RequestLaunchTemplateData)."""
     if data.get("UserData"):
-        check_user_data(data["UserData"])
+        # hashicorp/terraform-provider-aws#49234, 2026-07-31
+        check_user_data(data["UserData"], too_long="InvalidUserData.Malformed")
     if data.get("InstanceType") and data.get("InstanceRequirements"):
         raise invalid_combination(
             "InstanceType and InstanceRequirements cannot be specified together",

@@ -3,7 +3,6 @@
 import base64
 import binascii
 
-from ultracluster_local.services.ec2.errors import invalid_value
 from ultracluster_local.services.handlers import ServiceError
 
 __all__ = ["check_user_data", "decoded"]
@@ -20,8 +19,8 @@ def decoded(user_data: str) -> str:
     return base64.b64decode(user_data).decode("utf-8", errors="replace")
 
 
-def check_user_data(user_data: str) -> None:
-    """Refuse user data that EC2 refuses.
+def check_user_data(user_data: str, *, too_long: str = "InvalidParameterValue") -> None:
+    """Refuse user data that EC2 refuses, with the error code `too_long` if that is its fault.
 
     The limit is that of https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html, before encoding.
 
@@ -33,4 +32,4 @@ def check_user_data(user_data: str) -> None:
     except binascii.Error:
         raise ServiceError("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.") from None
     if len(raw) > _MOST_BYTES:
-        raise invalid_value(f"User data is limited to {_MOST_BYTES} bytes")
+        raise ServiceError(too_long, f"User data is limited to {_MOST_BYTES} bytes")
