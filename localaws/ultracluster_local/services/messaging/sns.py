@@ -161,6 +161,14 @@ def check_publish(request: Request) -> None:
             raise _invalid("Message Structure - No default entry in JSON message body")
 
 
+@_check("Publish", "PublishBatch")
+def check_topic(request: Request) -> None:
+    """Refuse a topic that does not exist, for which moto looks among endpoints of applications."""
+    topic = request.parameters.get("TopicArn")
+    if topic and topic not in sns_backends[ACCOUNT][request.region].topics:
+        raise ServiceError("NotFound", "Topic does not exist")
+
+
 # What a subscription waits for: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html; the words are those of
 # hashicorp/terraform#2776 (2015-07-18), and of ListSubscriptions those of its reference in aws-cli's examples.
 
