@@ -73,9 +73,8 @@ def get_download_url_for_layer(request: Request) -> Mapping[str, Any]:
 
 _check = Checks(service="ecr")
 
-_NO_POLICY = (
-    "parsing failure: Could not map policyString into LifecyclePolicy"  # badmintoncryer/cdk-preflight
-)
+# badmintoncryer/cdk-preflight
+_NO_POLICY = "parsing failure: Could not map policyString into LifecyclePolicy"
 
 
 @_check("SetRepositoryPolicy")
@@ -106,9 +105,8 @@ def check_put_lifecycle_policy(request: Request) -> None:
     statuses = [one.get("tagStatus") for _, one in selections]
     first = {one.get("tagStatus"): priority for priority, one in reversed(selections)}
     priorities, problem = [priority for priority, _ in selections], ""
-    if policy is not None and len({*priorities}) < len(
-        priorities
-    ):  # badmintoncryer/cdk-preflight, rules/ecr (2026-09)
+    # badmintoncryer/cdk-preflight, rules/ecr (2026-09)
+    if policy is not None and len({*priorities}) < len(priorities):
         problem = "Duplicate priority in multiple rules"
     elif any(
         one.get("tagStatus") == "tagged" and not (one.get("tagPrefixList") or one.get("tagPatternList"))

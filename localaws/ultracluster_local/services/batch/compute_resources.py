@@ -1,7 +1,7 @@
 """Constraints of the compute resources of an AWS Batch environment, as CreateComputeEnvironment checks them.
 
 Unless a line says otherwise, they are those of API_ComputeResource in the AWS Batch API Reference, as botocore 1.44.5 has
-it. Words of messages that AWS answered to badmintoncryer/cdk-preflight, rules/batch (2026-09), or are the reference's.
+it. The words are those that AWS answered to badmintoncryer/cdk-preflight, rules/batch (2026-09), or else the reference's.
 """
 
 from collections.abc import Mapping

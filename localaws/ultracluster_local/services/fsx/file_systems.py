@@ -136,9 +136,8 @@ def update_file_system(request: Request) -> Mapping[str, Any]:
     changed = copy.deepcopy(file_system)
     names = ("StorageCapacity", "StorageType", "FileSystemTypeVersion", "NetworkType")
     changed |= {name: request.parameters[name] for name in names if name in request.parameters}
-    if (
-        "StorageCapacity" in request.parameters and file_system == changed
-    ):  # API_UpdateFileSystem, StorageCapacity
+    # API_UpdateFileSystem, StorageCapacity
+    if "StorageCapacity" in request.parameters and file_system == changed:
         raise bad_request("The storage capacity must be greater than the current one.")
     lustre = changed["LustreConfiguration"]
     given = dict(request.parameters.get("LustreConfiguration") or {})

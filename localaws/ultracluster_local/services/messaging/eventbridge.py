@@ -105,9 +105,8 @@ def check_put_targets(request: Request) -> None:
             raise _invalid(f"{service} is not a supported service for a target.")
         if service in _TAKE_NO_ROLE and target.get("RoleArn"):  # cloudformation-coverage-roadmap#351
             raise _invalid(f"RoleArn is not supported for target {target['Arn']}.")
-        if target.get("Input") and not _is_json(
-            target["Input"]
-        ):  # this and the parameters: badmintoncryer/cdk-preflight, rules/events (2026-09-07)
+        # This and the parameters: badmintoncryer/cdk-preflight, rules/events (2026-09-07).
+        if target.get("Input") and not _is_json(target["Input"]):
             wrong = f"JSON syntax error in input for target {target['Id']}"
             # awsdocs/aws-cloudformation-user-guide#1010 has other words for a log group
             raise _invalid(

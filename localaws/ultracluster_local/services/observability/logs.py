@@ -49,10 +49,8 @@ def check_stream(request: Request) -> None:
     group = logs_backends[ACCOUNT][request.region].groups.get(request.parameters.get("logGroupName"))
     if group is None:
         return
-    made, exists = (
-        request.operation == "CreateLogStream",
-        request.parameters["logStreamName"] in group.streams,
-    )
+    made = request.operation == "CreateLogStream"
+    exists = request.parameters["logStreamName"] in group.streams
     if made and exists:
         raise ServiceError("ResourceAlreadyExistsException", "The specified log stream already exists")
     if not made and not exists:

@@ -383,9 +383,8 @@ def _malformed_policy(message: str) -> ServiceError:
 def _check_statement(statement: Mapping[str, Any], bucket: str) -> None:
     for name in ("Effect", "Principal", "Action", "Resource"):
         if name not in statement and f"Not{name}" not in statement:
-            words = {
-                "Resource": "Statement is missing required element"
-            }  # others: badmintoncryer/cdk-preflight
+            # All but the words for a resource: badmintoncryer/cdk-preflight.
+            words = {"Resource": "Statement is missing required element"}
             raise _malformed_policy(words.get(name, f"Missing required field {name}"))
     resources = [str(one) for one in as_list(statement.get("Resource"))]
     for resource in resources:
