@@ -187,7 +187,10 @@ def test_an_array_runs_one_job_for_each_index(batch: Any) -> None:
         "FAILED",
         {"FAILED": 1, "SUCCEEDED": 1},
     )
-    assert batch.job(f"{job}:1")["container"]["exitCode"] == 1
+    children = [batch.job(f"{job}:{index}") for index in (0, 1)]
+    exits = [[one["container"]["exitCode"] for one in child["attempts"]] for child in children]
+    assert exits == [[0], [1]]
+    assert children[1]["container"]["exitCode"] == 1
 
 
 def test_a_job_waits_for_the_jobs_that_it_depends_on(batch: Any) -> None:

@@ -276,22 +276,6 @@ def test_rules_about_sizes_are_answered_as_they_were_put(local_aws: LocalAws) ->
     assert s3.get_bucket_lifecycle_configuration(Bucket="sized")["Rules"] == [rule]
 
 
-def test_configurations_with_ids_are_kept_until_they_are_deleted(local_aws: LocalAws) -> None:
-    s3 = local_aws.client("s3")
-    s3.create_bucket(Bucket="kept")
-    tiers = {"Id": "a", "Status": "Enabled", "Tierings": [{"Days": 90, "AccessTier": "ARCHIVE_ACCESS"}]}
-    s3.put_bucket_intelligent_tiering_configuration(
-        Bucket="kept", Id="a", IntelligentTieringConfiguration=tiers
-    )
-    listed = s3.list_bucket_intelligent_tiering_configurations(Bucket="kept")
-    assert listed["IntelligentTieringConfigurationList"] == [tiers]
-
-    s3.delete_bucket_intelligent_tiering_configuration(Bucket="kept", Id="a")
-    asked = {"Bucket": "kept", "Id": "a"}
-    assert refusal(s3.get_bucket_intelligent_tiering_configuration, **asked)[0] == "NoSuchConfiguration"
-    assert refusal(s3.get_bucket_inventory_configuration, Bucket="none", Id="a")[0] == "NoSuchBucket"
-
-
 def test_a_checksum_of_other_bytes_is_refused(local_aws: LocalAws) -> None:
     s3 = local_aws.client("s3")
     s3.create_bucket(Bucket="sums")

@@ -51,15 +51,12 @@ def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
     """
     for index in range(size):
         child = {
-            **job,
+            **copy.deepcopy(job),
             "jobId": f"{job['jobId']}:{index}",
             "jobArn": f"{job['jobArn']}:{index}",
             "arrayProperties": {"index": index, "statusSummary": {}},
             "dependsOn": [],
         }
-        for kind in ("container", "ecsProperties"):
-            if kind in job:
-                child[kind] = copy.deepcopy(job[kind])
         batch.jobs[child["jobId"]] = child
     job["arrayProperties"] = {"size": size, "statusSummary": {}}
 
