@@ -1,8 +1,8 @@
 """Refuse to deploy templates as a rehearsal that could start a node, buy capacity or leave anything behind."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ultracluster_checks import check_templates
 from ultracluster_checks.codes import EVERY_ACTION
@@ -49,10 +49,15 @@ def _problems(stack: StackTemplate) -> Iterator[str]:
         kind, where = resource["Type"], f"{stack.name}/{logical_id}"
         if kind in _STARTING and resource["Properties"].get("MaxSize") != "0":
             yield f"{where} is an {kind}, which starts instances"
-        if kind == "AWS::Batch::ComputeEnvironment" and resource["Properties"].get("State") != "DISABLED":
-            yield f"{where} is a compute environment that is not DISABLED"
+        if kind == "AWS::Batch::ComputeEnvironment" and not _is_too_small_for_nodes(resource["Properties"]):
+            yield f"{where} is a compute environment with room for a node"
         if resource.get("DeletionPolicy") != "Delete":
             yield f"{where} has DeletionPolicy {resource.get('DeletionPolicy')}, and would stay"
+
+
+def _is_too_small_for_nodes(environment: Mapping[str, Any]) -> bool:
+    resources = environment.get("ComputeResources", {})
+    return environment["Type"] == "UNMANAGED" or (resources["MinvCpus"], resources["MaxvCpus"]) == (0, 1)
 
 
 RECORDS: Final = (

@@ -108,7 +108,6 @@ def _batch_types(reader: AwsReader, cluster: Cluster) -> str:
             cluster.region,
             computeEnvironmentName="ultracluster-rehearsal-probe",
             type="MANAGED",
-            state="DISABLED",
             # AWS Batch checks the type before subnet and role (pcluster/utils.py in aws/aws-parallelcluster 2.11).
             computeResources={
                 "type": "EC2",
@@ -372,11 +371,20 @@ def _check_invocations(_: Cluster, answers: Mapping[str, tuple[str, str]]) -> Ou
 def _submissions(reader: AwsReader, cluster: Cluster) -> Mapping[str, str]:
     """Submit every job as `jobs submit` does, and the first of a queue with shares with each share, and cancel them.
 
-    Return AWS's refusal, empty without one, by job and share.
+    The environments are disabled before that: then AWS Batch does not scale out. Return AWS's refusal, empty without one, by
+    job and share.
     """
     queues = {queue["jobQueueArn"]: queue for queue in _queues(reader, cluster)}
     if not queues:
         return {}
+    for environment in _environments(reader, cluster):
+        name = environment["computeEnvironmentName"]
+        try:
+            reader.call(
+                "batch:UpdateComputeEnvironment", cluster.region, computeEnvironment=name, state="DISABLED"
+            )
+        except ClientError as error:
+            return {f"{name} could not be disabled, and no job was submitted": _words(error)}
     main = next((arn for arn, queue in queues.items() if QUEUE_NAME_TAG not in queue.get("tags", {})))
     answers: dict[str, str] = {}
     for definition in _definitions(reader, cluster):

@@ -13,6 +13,7 @@ _PROBES: Final = frozenset(
         "batch:CreateComputeEnvironment",
         "batch:SubmitJob",
         "batch:TerminateJob",
+        "batch:UpdateComputeEnvironment",
         "ec2:RunInstances",
         "lambda:Invoke",
     }
@@ -36,7 +37,8 @@ REHEARSAL_CALLS: Final = (
 class RehearsalReader(AwsReader):
     """The reader of preflight with the calls of a rehearsal.
 
-    RunInstances is sent as a dry run only, and CreateComputeEnvironment only with a type that does not exist.
+    RunInstances is sent as a dry run only, CreateComputeEnvironment only with a type that does not exist, and
+    UpdateComputeEnvironment only to disable an environment.
     """
 
     allowed = REHEARSAL_CALLS
@@ -49,4 +51,9 @@ class RehearsalReader(AwsReader):
             raise KeyError(
                 f"a rehearsal creates compute environments of {PROBE_TYPE} only, which AWS Batch rejects"
             )
+        change = parameters.keys() - {"computeEnvironment"}
+        if call == "batch:UpdateComputeEnvironment" and (
+            change != {"state"} or parameters["state"] != "DISABLED"
+        ):
+            raise KeyError("a rehearsal only disables compute environments")
         return super()._send(call, region, parameters)

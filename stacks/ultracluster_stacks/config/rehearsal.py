@@ -35,7 +35,7 @@ _Capacity = TypeVar("_Capacity", bound=CapacityRecord)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RehearsedCluster(Cluster):
-    """A cluster without capacity, with disabled compute environments and without retained resources."""
+    """A cluster without capacity, without room for a node in its compute environments, and without retained resources."""
 
     rehearsal: Literal[True] = True
 

@@ -64,12 +64,12 @@ class ClusterStage(cdk.Stage):
         for construct in self.node.find_all():
             if isinstance(construct, cdk.Stack):
                 construct.add_stack_tag(REHEARSAL_TAG, name)
-            if isinstance(construct, batch.CfnComputeEnvironment):
-                # "Managed compute environments in the DISABLED state don't scale out" (Batch API, ComputeEnvironmentDetail,
-                # read 2026-11), and BEST_FIT starts no node larger than maxvCpus (aws/aws-parallelcluster#929).
-                construct.add_property_override("State", "DISABLED")
-                if construct.type == "MANAGED":
-                    construct.add_property_override("ComputeResources.MaxvCpus", 1)
+            if isinstance(construct, batch.CfnComputeEnvironment) and construct.type == "MANAGED":
+                # Without a job, nothing scales out, and BEST_FIT starts no node larger than maxvCpus
+                # (aws/aws-parallelcluster#929). The checks disable environments before they submit a job; AWS Batch refuses to
+                # create one that is disabled ("A compute environment must be created in the ENABLED state", its API reference).
+                construct.add_property_override("ComputeResources.MinvCpus", 0)
+                construct.add_property_override("ComputeResources.MaxvCpus", 1)
             if isinstance(construct, autoscaling.CfnAutoScalingGroup):
                 construct.max_size = "0"
         # Rules find that no node starts and that nothing is retained. `validate` has judged the cluster itself.

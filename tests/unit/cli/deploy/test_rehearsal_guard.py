@@ -12,7 +12,7 @@ from ultracluster_spec.findings import FindingsError
 SOUND = {
     "Environment": {
         "Type": "AWS::Batch::ComputeEnvironment",
-        "Properties": {"Type": "MANAGED", "State": "DISABLED"},
+        "Properties": {"Type": "MANAGED", "ComputeResources": {"MinvCpus": 0, "MaxvCpus": 1}},
         "DeletionPolicy": "Delete",
     }
 }
@@ -44,6 +44,11 @@ def policy(action: str) -> dict[str, Any]:
     }
 
 
+def environment(*, least: int, most: int) -> dict[str, Any]:
+    resources = {"MinvCpus": least, "MaxvCpus": most}
+    return SOUND["Environment"] | {"Properties": {"Type": "MANAGED", "ComputeResources": resources}}
+
+
 def group(most: str) -> dict[str, Any]:
     return {
         "Type": "AWS::AutoScaling::AutoScalingGroup",
@@ -61,8 +66,8 @@ def test_a_rehearsal_is_accepted(tmp_path: Path) -> None:
     [
         ({"Type": "AWS::EC2::Instance", "Properties": {}, "DeletionPolicy": "Delete"}, "starts instances"),
         (group("4"), "starts instances"),
-        (SOUND["Environment"] | {"Properties": {"State": "ENABLED"}}, "not DISABLED"),
-        (SOUND["Environment"] | {"Properties": {}}, "not DISABLED"),
+        (environment(least=0, most=192), "room for a node"),
+        (environment(least=1, most=1), "room for a node"),
         ({"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}, "DeletionPolicy Retain"),
         ({"Type": "AWS::FSx::FileSystem", "Properties": {}}, "DeletionPolicy None"),
         (policy("ec2:PurchaseCapacityBlock"), "UC6425"),

@@ -96,6 +96,7 @@ class Aws:
             "invoke": {"LogResult": base64.b64encode(b"START 1\nno such reservation\nEND 1\n").decode()},
             "submit_job": {"jobId": "j"},
             "terminate_job": {},
+            "update_compute_environment": {},
         } | changed
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
@@ -327,12 +328,23 @@ def test_a_dry_run_asks_for_the_launch_template_of_an_auto_scaling_group() -> No
     assert "InstanceType" not in request  # the template has it
 
 
+def test_no_job_is_submitted_to_an_environment_that_cannot_be_disabled() -> None:
+    aws = Aws(update_compute_environment=refusal("Cannot update, resource is being modified"))
+
+    outcome = aws.outcomes()["UC9717"]
+
+    assert outcome.status is Status.FAIL
+    assert "could not be disabled, and no job was submitted" in outcome.evidence
+    assert "submit_job" not in [name for name, _ in aws.asked]
+
+
 def test_every_job_that_was_accepted_is_cancelled() -> None:
     aws = Aws()
     aws.outcomes()
 
     names = [name for name, _ in aws.asked]
     assert names.count("submit_job") == 2
+    assert names.index("update_compute_environment") < names.index("submit_job")
     assert "terminate_job" in names
 
 

@@ -1,5 +1,6 @@
 """The calls of a rehearsal's checks: those of preflight and a few more, none of which starts a node or buys."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,20 @@ def test_no_environment_of_a_type_that_exists_is_created() -> None:
     assert client.asked == []
 
 
-@pytest.mark.parametrize(
-    "call", ["ec2:PurchaseCapacityBlock", "ec2:CreateCapacityReservation", "batch:UpdateComputeEnvironment"]
-)
+@pytest.mark.parametrize("change", [{}, {"state": "ENABLED"}, {"state": "DISABLED", "serviceRole": "r"}])
+def test_environments_are_only_disabled(change: dict[str, str]) -> None:
+    client = Client({"update_compute_environment": {}})
+    update = partial(
+        reader_of(client).call, "batch:UpdateComputeEnvironment", "us-east-2", computeEnvironment="ce"
+    )
+
+    with pytest.raises(KeyError, match="only disables"):
+        update(**change)
+    assert client.asked == []
+    update(state="DISABLED")
+
+
+@pytest.mark.parametrize("call", ["ec2:PurchaseCapacityBlock", "ec2:CreateCapacityReservation"])
 def test_purchases_and_changes_are_no_calls_of_a_rehearsal(call: str) -> None:
     with pytest.raises(KeyError, match=call):
         reader_of(Client({})).call(call, "us-east-2")
