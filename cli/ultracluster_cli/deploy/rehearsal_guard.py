@@ -57,7 +57,8 @@ def _problems(stack: StackTemplate) -> Iterator[str]:
 
 def _is_too_small_for_nodes(environment: Mapping[str, Any]) -> bool:
     resources = environment.get("ComputeResources", {})
-    return environment["Type"] == "UNMANAGED" or (resources["MinvCpus"], resources["MaxvCpus"]) == (0, 1)
+    bounds = (resources.get("MinvCpus"), resources.get("MaxvCpus"))
+    return environment.get("Type") == "UNMANAGED" or bounds == (0, 1)
 
 
 RECORDS: Final = (

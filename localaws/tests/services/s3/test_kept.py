@@ -34,6 +34,7 @@ def test_a_configuration_is_read_listed_and_deleted_by_its_id(s3: Any) -> None:
         "NoSuchConfiguration",
         "The specified configuration does not exist.",
     )
+    assert refusal(s3.get_bucket_inventory_configuration, Bucket="none", Id="a")[0] == "NoSuchBucket"
 
 
 def test_a_bucket_of_the_same_name_has_none_of_an_earlier_one(s3: Any) -> None:

@@ -68,6 +68,7 @@ def test_a_rehearsal_is_accepted(tmp_path: Path) -> None:
         (group("4"), "starts instances"),
         (environment(least=0, most=192), "room for a node"),
         (environment(least=1, most=1), "room for a node"),
+        (SOUND["Environment"] | {"Properties": {}}, "room for a node"),
         ({"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}, "DeletionPolicy Retain"),
         ({"Type": "AWS::FSx::FileSystem", "Properties": {}}, "DeletionPolicy None"),
         (policy("ec2:PurchaseCapacityBlock"), "UC6425"),
