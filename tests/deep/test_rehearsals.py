@@ -95,7 +95,7 @@ def test_cleaning_after_kill_9_leaves_nothing_that_costs(project: Path, tried: T
     seconds = 600.0  # the next one is not killed, and says how long the others last
     killed = ended = left_before_cleaning = 0
     while killed < KILLS:
-        # Late instants more often than early ones, when there is nothing to leave yet.
+        # Most kills come late: an early one has nothing to leave behind.
         instant = seconds * chance.random() ** 0.5 if ended else seconds
         start = time.monotonic()
         with subprocess.Popen(

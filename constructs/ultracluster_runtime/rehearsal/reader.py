@@ -51,9 +51,7 @@ class RehearsalReader(AwsReader):
             raise KeyError(
                 f"a rehearsal creates compute environments of {PROBE_TYPE} only, which AWS Batch rejects"
             )
-        change = parameters.keys() - {"computeEnvironment"}
-        if call == "batch:UpdateComputeEnvironment" and (
-            change != {"state"} or parameters["state"] != "DISABLED"
-        ):
+        change = {name: part for name, part in parameters.items() if name != "computeEnvironment"}
+        if call == "batch:UpdateComputeEnvironment" and change != {"state": "DISABLED"}:
             raise KeyError("a rehearsal only disables compute environments")
         return super()._send(call, region, parameters)

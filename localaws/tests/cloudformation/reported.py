@@ -81,14 +81,13 @@ def _launch_template(context: Context, physical_id: str, _: Properties, __: Prop
     return latest
 
 
-_RULE_TARGETS = {
-    "CidrIp": ("IpRanges", "CidrIp"),
-    "CidrIpv6": ("Ipv6Ranges", "CidrIpv6"),
-    "SourceSecurityGroupId": ("UserIdGroupPairs", "GroupId"),
-    "DestinationSecurityGroupId": ("UserIdGroupPairs", "GroupId"),
-    "SourcePrefixListId": ("PrefixListIds", "PrefixListId"),
-    "DestinationPrefixListId": ("PrefixListIds", "PrefixListId"),
+_PEERS = {
+    "IpRanges": "CidrIp",
+    "Ipv6Ranges": "CidrIpv6",
+    "PrefixListIds": "PrefixListId",
+    "UserIdGroupPairs": "GroupId",
 }
+"""The member that says with whom, by the list of permissions in which a rule stands."""
 
 
 def _security_group(_: Context, __: str, properties: Properties, shown: Properties) -> Properties:
@@ -105,15 +104,17 @@ def _security_group(_: Context, __: str, properties: Properties, shown: Properti
 
 def _single_rules(permission: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
     ports = (permission["IpProtocol"], permission.get("FromPort"), permission.get("ToPort"))
-    for group, member in set(_RULE_TARGETS.values()):
+    for group, member in _PEERS.items():
         for one in permission.get(group) or []:
             yield (*ports, member, one[member])
 
 
 def _declared_rule(rule: Properties) -> tuple[Any, ...]:
     ports = (int(rule[key]) if key in rule else None for key in ("FromPort", "ToPort"))
-    (name,) = set(rule) & set(_RULE_TARGETS)
-    return (str(rule["IpProtocol"]), *ports, _RULE_TARGETS[name][1], rule[name])
+    ((member, peer),) = (
+        (member, part) for name, part in rule.items() for member in _PEERS.values() if name.endswith(member)
+    )
+    return (str(rule["IpProtocol"]), *ports, member, peer)
 
 
 def _identity(context: Context, physical_id: str, properties: Properties, _: Properties) -> Properties:

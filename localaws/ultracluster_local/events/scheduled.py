@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from moto.events.models import events_backends
@@ -55,38 +56,41 @@ def _rules(after: datetime, until: datetime, most: int) -> Iterator[Firing]:
         rules = backend.event_buses["default"].rules
         for name, rule in list(rules.items()):
             expression = rule.scheduled_expression
-            if expression and rule.state != "DISABLED":
+            if not expression or rule.state == "DISABLED":
+                continue
+            times = _thinned(list(due_times(expression, after=after, until=until)), most)
+            fire = partial(_fire_rule, region)
+            yield from _unless_changed(rules, name, "scheduled_expression", fire, times)
 
-                def fire(rule: Any, region: str = region) -> None:
-                    event = _event(region, "aws.events", {}, rule.arn)
-                    for target in list(rule.targets):
-                        deliver(target, event, rule=rule.arn, region=region)
 
-                times = _thinned(list(due_times(expression, after=after, until=until)), most)
-                yield from _unless_changed(rules, name, "scheduled_expression", fire, times)
+def _fire_rule(region: str, rule: Any) -> None:
+    event = _event(region, "aws.events", {}, rule.arn)
+    for target in list(rule.targets):
+        deliver(target, event, rule=rule.arn, region=region)
 
 
 def _schedules(after: datetime, until: datetime, most: int) -> Iterator[Firing]:
     for region, backend in list(scheduler_backends[ACCOUNT].items()):
         for group in list(backend.schedule_groups.values()):
             for name, schedule in list(group.schedules.items()):
-                if schedule.state != "DISABLED":
+                if schedule.state == "DISABLED":
+                    continue
+                # A schedule's start and end dates limit its expression.
+                start, end = (_moment(one) for one in (schedule.start_date, schedule.end_date))
+                zone, expression = schedule.schedule_expression_timezone, schedule.schedule_expression
+                due = due_times(expression, after=after, until=until, zone=zone)
+                times = [one for one in due if (not start or one >= start) and (not end or one <= end)]
+                fire = partial(_fire_schedule, region, group)
+                yield from _unless_changed(
+                    group.schedules, name, "schedule_expression", fire, _thinned(times, most)
+                )
 
-                    def fire(schedule: Any, region: str = region, group: Any = group) -> None:
-                        event = _event(region, "aws.scheduler", "{}", schedule.arn)
-                        deliver(schedule.target, event, rule=schedule.arn, region=region)
-                        once = schedule.schedule_expression.startswith("at(")
-                        if once and schedule.action_after_completion == "DELETE":
-                            group.delete_schedule(schedule.name)
 
-                    # A schedule's start and end dates limit its expression.
-                    start, end = (_moment(one) for one in (schedule.start_date, schedule.end_date))
-                    zone, expression = schedule.schedule_expression_timezone, schedule.schedule_expression
-                    due = due_times(expression, after=after, until=until, zone=zone)
-                    times = [one for one in due if (not start or one >= start) and (not end or one <= end)]
-                    yield from _unless_changed(
-                        group.schedules, name, "schedule_expression", fire, _thinned(times, most)
-                    )
+def _fire_schedule(region: str, group: Any, schedule: Any) -> None:
+    event = _event(region, "aws.scheduler", "{}", schedule.arn)
+    deliver(schedule.target, event, rule=schedule.arn, region=region)
+    if schedule.schedule_expression.startswith("at(") and schedule.action_after_completion == "DELETE":
+        group.delete_schedule(schedule.name)
 
 
 def _event(region: str, source: str, detail: Any, arn: str) -> Any:

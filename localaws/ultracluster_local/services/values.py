@@ -73,14 +73,19 @@ def refuse_values(service: str, request: Request) -> None:
         ServiceError: If a value breaks one.
     """
     for condition, paths, (test, code, words) in _rules()[service, request.operation]:
-        member, _, wanted = condition.partition("=")
-        met = any(_passes(one, wanted) for one in _values(request.parameters, member.rstrip("!").split(".")))
-        if condition and met == member.endswith("!"):
+        if condition and not _holds(condition, request.parameters):
             continue
         values = [one for path in paths.split("|") for one in _values(request.parameters, path.split("."))]
         for value in _wrong(values, test):
             said = words.format(value, n=_size(value))
             raise ServiceError(code, said) if code else refused(said)
+
+
+def _holds(condition: str, given: Mapping[str, Any]) -> bool:
+    """Return whether a member has a value, as in ``type=managed``, or has none such, as in ``type!=managed``."""
+    member, _, wanted = condition.partition("=")
+    met = any(_passes(one, wanted) for one in _values(given, member.rstrip("!").split(".")))
+    return met != member.endswith("!")
 
 
 def _wrong(values: list[Any], test: str | list[float]) -> list[Any]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from botocore import xform_name
 from tests.refusals import refusal
 
 from ultracluster_local import ACCOUNT, LocalAws
@@ -48,10 +49,23 @@ def test_a_tag_has_one_value(sns: Any, topic: str) -> None:
         assert "Duplicated keys are not allowed." in refusal(call, **given, **twice)[1]
 
 
-def test_a_topic_is_named_by_an_arn(sns: Any) -> None:
-    message = refusal(sns.get_topic_attributes, TopicArn="arn:aws:sns")[1]
+def sample(shape: Any) -> Any:
+    """Return a value with what a shape requires."""
+    if shape.type_name == "structure":
+        return {name: sample(shape.members[name]) for name in shape.required_members}
+    return [sample(shape.member)] if shape.type_name == "list" else "x"
 
-    assert message.endswith("An ARN must have at least 6 elements, not 3")
+
+@pytest.mark.parametrize("member", ["TopicArn", "SubscriptionArn"])
+def test_topics_and_subscriptions_are_named_by_arns_in_each_operation(sns: Any, member: str) -> None:
+    model = sns.meta.service_model
+    shapes = {name: model.operation_model(name).input_shape for name in model.operation_names}
+    taking = {name: shape for name, shape in shapes.items() if shape and member in shape.members}
+    assert taking
+    for name, shape in taking.items():
+        given = sample(shape) | {member: "arn:aws:sns"}
+        message = refusal(getattr(sns, xform_name(name)), **given)[1]
+        assert message.endswith(f"{member} Reason: An ARN must have at least 6 elements, not 3"), name
 
 
 @pytest.mark.parametrize(

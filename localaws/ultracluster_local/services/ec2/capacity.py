@@ -56,17 +56,14 @@ def apply_filters(request: Request, shown: list[dict[str, Any]]) -> list[dict[st
     for condition in request.parameters.get("Filters") or []:
         name, wanted = condition["Name"], condition.get("Values") or []
         kind, _, key = name.partition(":")
-        if kind in {"tag", "tag-key"}:
+        if kind == "tag":
             shown = [
                 one
                 for one in shown
-                for tag in one["Tags"]
-                if (
-                    _matches(tag["Key"], wanted)
-                    if not key
-                    else tag["Key"] == key and _matches(tag["Value"], wanted)
-                )
+                if any(tag["Key"] == key and _matches(tag["Value"], wanted) for tag in one["Tags"])
             ]
+        elif kind == "tag-key":
+            shown = [one for one in shown if any(_matches(tag["Key"], wanted) for tag in one["Tags"])]
         else:
             member = name.title().replace("-", "")
             shown = [one for one in shown if _matches(one.get(member, ""), wanted)]

@@ -170,14 +170,12 @@ def check_attachment(request: Request) -> None:
     """Refuse an EFA on an instance of a type that has none."""
     backend, given = ec2_backends[ACCOUNT][request.region], request.parameters
     interface = backend.enis.get(given["NetworkInterfaceId"])
-    name = next((one.instance_type for one in backend.all_instances() if one.id == given["InstanceId"]), "")
-    facts = INSTANCE_TYPES.get(name)
-    if facts and interface and interface.interface_type in _EFA:
-        _check_efa(
-            name,
-            [{**given, "InterfaceType": interface.interface_type}],
-            facts["NetworkInfo"],
-        )
+    instance = backend.get_instance_by_id(given["InstanceId"])
+    if interface is None or instance is None or interface.interface_type not in _EFA:
+        return
+    attached = {**given, "InterfaceType": interface.interface_type}
+    if facts := INSTANCE_TYPES.get(instance.instance_type):
+        _check_efa(instance.instance_type, [attached], facts["NetworkInfo"])
 
 
 def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[str, Any]) -> None:

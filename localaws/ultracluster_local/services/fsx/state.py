@@ -27,9 +27,13 @@ class Fsx:
     leaving: Leaving = field(default_factory=Leaving)
 
     def all(self, kind: str) -> dict[str, dict[str, Any]]:
-        """Return the resources of a kind, such as ``file_system``."""
-        found: dict[str, dict[str, Any]] = getattr(self, f"{kind}s")
-        return found
+        """Return the resources of a kind: ``association``, ``backup`` or ``file_system``."""
+        kinds = {
+            "association": self.associations,
+            "backup": self.backups,
+            "file_system": self.file_systems,
+        }
+        return kinds[kind]
 
     def one(self, kind: str, key: str) -> dict[str, Any]:
         """Return a resource of a kind.
