@@ -61,6 +61,22 @@ def test_a_change_set_with_a_free_or_generated_name_passes(stacks: Any) -> None:
     assert stacks.api.describe_events(StackName="one", ChangeSetName="plan")["OperationEvents"] == []
 
 
+@pytest.mark.parametrize(("name", "status"), [("alias/one", "FAILED"), ("alias/two", "CREATE_COMPLETE")])
+def test_an_alias_is_taken_by_its_name_whatever_its_key(stacks: Any, name: str, status: str) -> None:
+    def aliases(**names: str) -> dict[str, Any]:
+        made = {
+            each: {
+                "Type": "AWS::KMS::Alias",
+                "Properties": {"AliasName": alias, "TargetKeyId": {"Ref": "Key"}},
+            }
+            for each, alias in names.items()
+        }
+        return {"Resources": {"Key": {"Type": "AWS::KMS::Key"}, **made}}
+
+    assert stacks.create("one", aliases(One="alias/one")) == "CREATE_COMPLETE"
+    assert plan(stacks, aliases(One="alias/one", Two=name))["Status"] == status
+
+
 def test_events_are_those_of_a_stack_an_operation_or_a_change_set(stacks: Any) -> None:
     stacks.create("one", resources("AWS::S3::Bucket"))
 
